@@ -1,0 +1,81 @@
+"""Everything Strobe raises, in one tree.
+
+    Error                      base of all; also `strobe.Error`
+    ├── UsageError             the caller asked for something that makes no sense (also a ValueError)
+    │   ├── NotInitialized     a module-level call before init()
+    │   ├── RunFinished        a call on a run that has ended
+    │   ├── RunExists          resume="never", and the run is there
+    │   ├── RunNotFound        no such run (resume="must", or reading)
+    │   ├── StepOrder          strict_steps=True and the step went backwards
+    │   └── SettingsError      a setting has a value it cannot have
+    ├── JournalError           a journal file cannot be read as one
+    │   ├── JournalVersion     written by a newer Strobe
+    │   └── JournalCorrupt     bytes are not what was written
+    ├── ArtifactError          an artifact is missing, changed or contradictory
+    ├── MissingExtra           a library that an optional capability needs is not installed
+    └── CommError              a server could not be reached or refused
+
+A message says what happened, the value seen and what to do next, in one line.
+"""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Base of every exception that Strobe raises on purpose."""
+
+
+class UsageError(Error, ValueError):
+    """The caller asked for something that makes no sense."""
+
+
+class NotInitialized(UsageError):
+    """A module-level call such as `strobe.log` came before `strobe.init`."""
+
+
+class RunFinished(UsageError):
+    """The run has ended; it takes no more values."""
+
+
+class RunExists(UsageError):
+    """`resume="never"`, and a run of that id is there."""
+
+
+class RunNotFound(UsageError):
+    """There is no such run."""
+
+
+class StepOrder(UsageError):
+    """`strict_steps=True` and the step went backwards."""
+
+
+class SettingsError(UsageError):
+    """A setting has a value it cannot have."""
+
+
+class JournalError(Error):
+    """A journal file cannot be read as one."""
+
+
+class JournalVersion(JournalError):
+    """The journal was written by a newer Strobe."""
+
+
+class JournalCorrupt(JournalError):
+    """Bytes in the journal are not what was written."""
+
+
+class ArtifactError(Error):
+    """An artifact is missing, was changed, or contradicts itself."""
+
+
+class MissingExtra(Error, ImportError):
+    """A library that an optional capability needs is not installed."""
+
+
+class CommError(Error):
+    """A server could not be reached or refused."""
+
+
+class StrobeWarning(UserWarning):
+    """Base of every warning that Strobe gives; each cause warns once."""
