@@ -1,0 +1,30 @@
+"""Every test gets a scrubbed environment; those that ask get a home of their own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from strobe.home import Home
+
+_RANK_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_JOB_ID", "OMPI_COMM_WORLD_RANK")
+
+
+@pytest.fixture(autouse=True)
+def _scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("STROBE_", "WANDB_", "TORCHELASTIC_")) or name in _RANK_VARIABLES:
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """An empty home that `strobe.init()` will use: no agent, no talk."""
+    path = tmp_path / "home"
+    monkeypatch.setenv("STROBE_HOME", str(path))
+    monkeypatch.setenv("STROBE_AGENT", "off")
+    monkeypatch.setenv("STROBE_SILENT", "true")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return Home(path)
