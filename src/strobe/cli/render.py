@@ -1,0 +1,239 @@
+"""How values become text: tables, numbers, sizes, times, sparklines, JSON, CSV.
+
+Pure functions over values, except `Screen`, the one place that asks what the terminal can do. Knows no runs.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import sys
+import time
+import unicodedata
+from argparse import Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+from strobe.api.jsonable import jsonable
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+STATE_STYLES = {
+    "running": "cyan",
+    "finished": "green",
+    "failed": "red",
+    "crashed": "red",
+    "killed": "yellow",
+    "preempted": "yellow",
+    "ok": "green",
+    "warn": "yellow",
+    "fail": "red",
+}
+
+
+class Screen:
+    """stdout for data, stderr for talk; knows width, colour and quiet."""
+
+    def __init__(self, args: Namespace | None = None, *, environ: Mapping[str, str] | None = None) -> None:
+        env = os.environ if environ is None else environ
+        self.quiet = bool(getattr(args, "quiet", False))
+        self.verbose = bool(getattr(args, "verbose", False))
+        self.is_terminal = sys.stdout.isatty()
+        self.color = _wants_color(env, sys.stdout)
+        self.width = _width(env, sys.stdout)
+
+    def out(self, text: str = "") -> None:
+        print(text)
+
+    def json(self, value: Any) -> None:
+        print(json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+    def note(self, text: str) -> None:
+        if not self.quiet:
+            print(text, file=sys.stderr)
+
+    def warn(self, text: str) -> None:
+        print(f"strobe: {text}", file=sys.stderr)
+
+    def style(self, text: str, style: str | None) -> str:
+        if not self.color or style is None:
+            return text
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], **options: Any) -> None:
+        for number, line in enumerate(table(header, rows, width=self.width, **options)):
+            self.out(self.style(line, "dim") if number == 0 else self.paint_states(line))
+
+    def paint_states(self, line: str) -> str:
+        """Colour the first word of the line that names a state."""
+        if self.color:
+            for word in line.split():
+                if word in STATE_STYLES:
+                    return line.replace(word, self.style(word, STATE_STYLES[word]), 1)
+        return line
+
+
+def _wants_color(env: Mapping[str, str], stream: TextIO) -> bool:
+    if env.get("NO_COLOR"):
+        return False
+    if env.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and env.get("TERM") != "dumb"
+
+
+def _width(env: Mapping[str, str], stream: TextIO) -> int | None:
+    """`$COLUMNS`, else the terminal's width, else None: a file or pipe gets everything, uncut."""
+    if (columns := env.get("COLUMNS", "")).isdigit() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):  # not a terminal, or not even a file
+        return None
+
+
+# --- tables
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    width: int | None = None,
+    gap: str = "  ",
+) -> list[str]:
+    """Return aligned lines; when too wide for `width`, the widest columns are cut until they fit."""
+    cells = [list(header), *[[_one_line(cell) for cell in row] for row in rows]]
+    widths = [max(map(cell_width, column)) for column in zip(*cells, strict=True)]
+    if width is not None:
+        _shrink(widths, width - len(gap) * (len(widths) - 1))
+    to_right = [name in right for name in header]
+    lines = []
+    for row in cells:
+        padded = [pad(cut(c, w), w, right=r) for c, w, r in zip(row, widths, to_right, strict=True)]
+        lines.append(gap.join(padded).rstrip())
+    return lines
+
+
+def _shrink(widths: list[int], room: int) -> None:
+    """Take from the widest column until the sum fits; no column goes under 4: a very narrow screen wraps."""
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=widths.__getitem__)
+        if widths[widest] <= 4:
+            return
+        widths[widest] -= 1
+
+
+def _one_line(text: str) -> str:
+    return "".join(char if char.isprintable() else "␤" if char == "\n" else " " for char in text)
+
+
+def cell_width(text: str) -> int:
+    """Return how many columns a terminal needs for `text`."""
+    if text.isascii():
+        return len(text)
+    return sum(_char_width(char) for char in text)
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text`, its end replaced by … when it is wider than `width`."""
+    if cell_width(text) <= width:
+        return text
+    kept, used = [], 1
+    for char in text:
+        used += _char_width(char)
+        if used > width:
+            break
+        kept.append(char)
+    return "".join(kept) + "…"
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Return `text` filled with blanks to `width` columns."""
+    blanks = " " * (width - cell_width(text))
+    return blanks + text if right else text + blanks
+
+
+# --- values
+
+
+def value_text(value: Any) -> str:
+    """Return a value as a cell shows it: numbers short, text bare, the rest as JSON."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return number_text(value)
+    if isinstance(value, (int, str)):
+        return str(value)
+    return json.dumps(jsonable(value), ensure_ascii=False)
+
+
+def number_text(value: float) -> str:
+    """Return a float in at most six significant digits; NaN and the infinities by name."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return f"{value:.6g}"
+
+
+def size_text(size_bytes: float) -> str:
+    """Return a number of bytes as people say it: 512 B, 1.5 kB, 20 MB."""
+    if abs(size_bytes) < 1000:
+        return f"{size_bytes:.0f} B"
+    for unit in ("kB", "MB", "GB", "TB"):
+        size_bytes /= 1000
+        if abs(size_bytes) < 999.5:
+            return f"{size_bytes:.3g} {unit}"
+    return f"{size_bytes / 1000:.3g} PB"
+
+
+def duration_text(seconds: float | None) -> str:
+    """Return a duration in its two largest units: 0.4s, 12s, 3m 05s, 2h 10m, 4d 3h."""
+    if seconds is None:
+        return ""
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days}d {hours}h"
+    if hours:
+        return f"{hours}h {minutes:02d}m"
+    return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
+
+
+def time_text(time_ns: int | None) -> str:
+    """Return a moment in local time, to the second."""
+    if time_ns is None:
+        return ""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_ns / 1e9))
+
+
+def spark_text(values: Sequence[float]) -> str:
+    """Return a line of blocks; places without a finite value stay blank."""
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return ""
+    low, high = min(finite), max(finite)
+    scale = (len(_BLOCKS) - 1) / (high - low) if high > low else 0.0
+    # A difference of two huge values may overflow to inf; the scale is 0 then and the line flat, no error.
+    return "".join(_BLOCKS[round((value - low) * scale)] if math.isfinite(value) else " " for value in values)
+
+
+def write_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO | None = None) -> None:
+    """Write rows as CSV with the header that `--csv` promises."""
+    writer = csv.writer(sys.stdout if stream is None else stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
