@@ -124,6 +124,4 @@ class Unknown(Event, frozen=True, kw_only=True, tag="unknown"):
     fields: dict[str, Any] = {}
 
 
-AnyEvent = (
-    Started | Attributes | Config | Summary | Metric | Console | SavedFile | ArtifactUse | Alert | Ended
-)
+AnyEvent = Started | Attributes | Config | Summary | Metric | Console | SavedFile | ArtifactUse | Alert | Ended

@@ -1,0 +1,105 @@
+"""Attempts: each start of a run, who wrote in it, and how it ended.
+
+A run that is started again gets a new attempt. Its rows supersede the old tail: per key, from the first step that the
+new attempt logs of that key; for all keys from `from_step` when the user rewound on purpose. So an evaluation that
+resumes a run only to add `eval/acc` leaves the training curves alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from strobe.identity import is_alive
+from strobe.journal.event import Ended, Started
+from strobe.journal.segment import Header
+
+
+@dataclass(slots=True)
+class WriterState:
+    """One process that wrote in an attempt."""
+
+    header: Header
+    started: Started | None = None
+    ended: Ended | None = None
+
+    @property
+    def state(self) -> str:
+        """running, finished, failed, killed, preempted or crashed."""
+        if self.ended is not None:
+            return self.ended.state
+        begun = self.started
+        if begun is None or not begun.pid:
+            return "running"
+        alive = is_alive(begun.pid, begun.pid_started, begun.host, begun.boot_id, begun.pid_namespace)
+        return "crashed" if alive is False else "running"
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One start of a run."""
+
+    number: int
+    writers: dict[str, WriterState] = field(default_factory=dict)
+
+    @property
+    def primary(self) -> WriterState | None:
+        """The writer that speaks for the run."""
+        candidates = [writer for writer in self.writers.values() if writer.started is not None]
+        for writer in candidates:
+            if writer.started is not None and writer.started.primary:
+                return writer
+        return candidates[0] if candidates else None
+
+    @property
+    def from_step(self) -> int | None:
+        primary = self.primary
+        return primary.started.from_step if primary and primary.started else None
+
+    @property
+    def state(self) -> str:
+        primary = self.primary
+        return primary.state if primary else "running"
+
+    @property
+    def started_ns(self) -> int | None:
+        times = [writer.started.time_ns for writer in self.writers.values() if writer.started]
+        return min(times, default=None)
+
+    @property
+    def ended_ns(self) -> int | None:
+        primary = self.primary
+        return primary.ended.time_ns if primary and primary.ended else None
+
+    @property
+    def rejected(self) -> int:
+        return sum(writer.ended.rejected for writer in self.writers.values() if writer.ended)
+
+
+class Attempts:
+    """All attempts of a run, folded from Started and Ended events."""
+
+    def __init__(self) -> None:
+        self.by_number: dict[int, Attempt] = {}
+
+    def writer(self, header: Header) -> WriterState:
+        attempt = self.by_number.setdefault(header.attempt, Attempt(header.attempt))
+        return attempt.writers.setdefault(header.writer, WriterState(header))
+
+    def note_started(self, header: Header, event: Started) -> None:
+        self.writer(header).started = event
+
+    def note_ended(self, header: Header, event: Ended) -> None:
+        """Note an end; what the writer itself said wins over what the agent concluded."""
+        if event.writer is None or event.writer == header.writer:
+            self.writer(header).ended = event
+            return
+        judged = self.by_number.setdefault(header.attempt, Attempt(header.attempt)).writers.get(event.writer)
+        if judged is not None and judged.ended is None:
+            judged.ended = event
+
+    def sorted(self) -> list[Attempt]:
+        return [self.by_number[number] for number in sorted(self.by_number)]
+
+    @property
+    def latest(self) -> Attempt | None:
+        return self.by_number[max(self.by_number)] if self.by_number else None

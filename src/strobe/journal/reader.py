@@ -1,0 +1,228 @@
+"""Reading segments: from the start or as they grow, in this process or another.
+
+A reader never trusts a byte whose checksum did not hold and never stops without saying why: `damages` lists what is
+not readable, `torn` where the last record was cut short (a killed process, or one that is writing just now).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from strobe.errors import JournalError, JournalVersion
+from strobe.journal import value
+from strobe.journal.event import AnyEvent, Event, Unknown
+from strobe.journal.frame import EVENT, FILL, HEADER, KEYS, MAGIC, ROW, SEAL, VERSION, Damage, Frame, scan
+from strobe.journal.segment import Header, Seal, list_segments, parse_name
+
+_CHUNK = 4 << 20
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """One row, or the part of a row that a fill record supplied later under the row's own sequence number."""
+
+    sequence: int
+    step: int
+    time_ns: int
+    keys: tuple[str, ...]
+    values: list[Any]
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Yield what was logged; holes are left out."""
+        for key, item in zip(self.keys, self.values, strict=True):
+            if item is not value.HOLE_VALUE:
+                yield key, item
+
+
+class Noted(msgspec.Struct, frozen=True, gc=False):
+    """An event with its place in the writer's sequence."""
+
+    sequence: int
+    event: Event
+
+
+Entry = Row | Noted
+
+_decode_header = msgspec.msgpack.Decoder(Header).decode
+_decode_seal = msgspec.msgpack.Decoder(Seal).decode
+_decode_event: Callable[[bytes], Event] = msgspec.msgpack.Decoder(AnyEvent, ext_hook=value.decode_extension).decode
+
+
+class SegmentReader:
+    """Reads one segment; `poll()` again for what was appended since."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        attempt, writer, index = parse_name(path)
+        entity, project, run = path.absolute().parts[-5:-2]
+        #: from the file name until the header record was read (and for ever if that record is damaged)
+        self.header = Header(entity=entity, project=project, run=run, writer=writer, attempt=attempt, index=index)
+        self.offset = 0
+        self.seal: Seal | None = None
+        self.num_frames = 0
+        self.num_unknown = 0
+        #: where the last record is cut short, or None
+        self.torn: int | None = None
+        self._damages: list[Damage] = []
+        self._tail_damage: Damage | None = None
+        self._keys: dict[int, tuple[str, ...]] = {}
+
+    @property
+    def damages(self) -> list[Damage]:
+        """Everything in the file, up to its end as of the last poll, that is not what was written."""
+        return self._damages + ([self._tail_damage] if self._tail_damage else [])
+
+    def poll(self) -> Iterator[Entry]:
+        """Yield the entries appended since the last poll. Raises JournalError if this is not a journal of ours."""
+        with open(self.path, "rb", buffering=0) as stream:
+            while True:
+                size = os.fstat(stream.fileno()).st_size
+                if size <= self.offset:
+                    return
+                data = _read_at(stream, self.offset, min(size - self.offset, self._wanted))
+                before = self.offset
+                yield from self._take(data)
+                if self.offset == before:
+                    if before + len(data) >= size:
+                        return
+                    self._wanted *= 2  # one record is longer than a chunk
+                else:
+                    self._wanted = _CHUNK
+
+    _wanted = _CHUNK
+
+    def _take(self, data: bytes) -> Iterator[Entry]:
+        base, start = self.offset, 0
+        if base == 0:
+            if len(data) < len(MAGIC):
+                self.torn = 0 if MAGIC.startswith(data) else None
+                self._tail_damage = (
+                    None if MAGIC.startswith(data) else Damage(0, len(data), "not the start of a journal")
+                )
+                return
+            self._check_magic(data)
+            start = len(MAGIC)
+        found = scan(data, start, base)
+        self._damages += found.damages
+        end = base + len(data)
+        self.offset = found.stop
+        self.torn = found.stop if found.rest == "torn" else None
+        self._tail_damage = (
+            Damage(found.stop, end, _describe_tail(data[found.stop - base :])) if found.rest == "damage" else None
+        )
+        for frame in found.frames:
+            entry = self._entry(frame)
+            if entry is not None:
+                yield entry
+
+    def _check_magic(self, data: bytes) -> None:
+        if data[:7] != MAGIC[:7]:
+            raise JournalError(f"{self.path}: begins with {data[:8]!r}, not a Strobe journal")
+        if data[7] != VERSION:
+            raise JournalVersion(
+                f"{self.path}: journal version {data[7]}, this Strobe reads version {VERSION}; "
+                "upgrade Strobe (pip install -U strobe), or the byte is damaged"
+            )
+
+    def _entry(self, frame: Frame) -> Entry | None:
+        self.num_frames += 1
+        try:
+            return self._decode(frame)
+        except (msgspec.MsgspecError, ValueError, TypeError, IndexError) as error:
+            # The checksum held, so this was written so: a writer's fault, still never a wrong value.
+            self._damages.append(Damage(frame.offset, frame.offset, f"record does not decode: {error}"))
+            return None
+
+    def _decode(self, frame: Frame) -> Entry | None:
+        sequence = self.header.first_sequence + frame.sequence
+        if frame.kind == ROW:
+            key_set, step, time_ns, *values = value.decode(frame.payload)
+            keys = self._keys.get(key_set)
+            if keys is None or len(keys) != len(values):
+                self._damages.append(
+                    Damage(frame.offset, frame.offset, "the names of this row's keys were in a damaged record")
+                )
+                return None
+            return Row(sequence, step, time_ns, keys, values)
+        if frame.kind == KEYS:
+            key_set, names = value.decode(frame.payload)
+            self._keys[key_set] = tuple(names)
+        elif frame.kind == FILL:
+            row_sequence, step, time_ns, filled = value.decode(frame.payload)
+            return Row(row_sequence, step, time_ns, tuple(filled), list(filled.values()))
+        elif frame.kind == EVENT:
+            return Noted(sequence, self._decode_event(frame.payload))
+        elif frame.kind == HEADER:
+            self.header = _decode_header(frame.payload)
+        elif frame.kind == SEAL:
+            self._check_seal(frame, _decode_seal(frame.payload))
+        else:
+            self.num_unknown += 1
+        return None
+
+    def _decode_event(self, payload: bytes) -> Event:
+        try:
+            return _decode_event(payload)
+        except msgspec.ValidationError:
+            fields = value.decode(payload)
+            name = str(fields.pop("type", "?"))
+            self.num_unknown += 1
+            return Unknown(time_ns=int(fields.pop("time_ns", 0)), name=name, fields=fields)
+
+    def _check_seal(self, frame: Frame, seal: Seal) -> None:
+        self.seal = seal
+        missing = seal.frames - (self.num_frames - 1)
+        if missing > 0 and not self._damages:
+            self._damages.append(Damage(frame.offset, frame.offset, f"{missing} records are missing before the seal"))
+
+
+class JournalReader:
+    """Reads all segments of a journal directory, also those that appear later."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.segments: dict[str, SegmentReader] = {}
+        #: segments that are no journals of ours, with the reason
+        self.refused: dict[str, str] = {}
+
+    def poll(self) -> Iterator[tuple[Header, Entry]]:
+        """Yield what was appended since, writer by writer."""
+        for path in list_segments(self.directory):
+            if path.name in self.refused:
+                continue
+            reader = self.segments.get(path.name)
+            if reader is None:
+                reader = self.segments[path.name] = SegmentReader(path)
+            elif reader.seal is not None:
+                continue
+            try:
+                for entry in reader.poll():
+                    yield reader.header, entry
+            except (JournalError, OSError) as error:
+                self.refused[path.name] = str(error)
+                del self.segments[path.name]
+
+    @property
+    def damages(self) -> list[tuple[str, Damage]]:
+        """(segment name, damage) for everything unreadable."""
+        found = [(name, damage) for name, reader in self.segments.items() for damage in reader.damages]
+        return found + [(name, Damage(0, 0, reason)) for name, reason in self.refused.items()]
+
+
+def _read_at(stream: Any, offset: int, size: int) -> bytes:
+    stream.seek(offset)
+    parts = []
+    while size > 0 and (part := stream.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _describe_tail(rest: bytes) -> str:
+    if not rest.strip(b"\0"):
+        return "zeros to the end of the file, as after a power failure"
+    return "no record can be read from here to the end"

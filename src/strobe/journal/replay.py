@@ -1,0 +1,361 @@
+"""A replay: what all journals of a run add up to, as of the last `refresh()`.
+
+State, config, summary and digests are folded as records are read and held; rows are read again from the files when
+somebody asks for them, so that a replay of a long run stays small.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from strobe.home import Home, RunDir, RunPath
+from strobe.journal import event as ev
+from strobe.journal.attempt import Attempt, Attempts
+from strobe.journal.digest import MetricDigest
+from strobe.journal.frame import Damage
+from strobe.journal.history import HISTORY_KINDS, Clips, DigestBook, NumberedRow, iter_scalars, merge_rows
+from strobe.journal.reader import JournalReader, Noted, Row
+from strobe.journal.segment import Header
+
+
+class Replay:
+    """Everything known about one run. `refresh()` reads what was appended since, also by other processes."""
+
+    def __init__(self, run_dir: RunDir) -> None:
+        self.run_dir = run_dir
+        self.path: RunPath = run_dir.run_path
+        self.attributes: dict[str, Any] = {}
+        self.config: dict[str, Any] = {}
+        self.definitions: dict[str, ev.Metric] = {}
+        self.files: dict[str, ev.SavedFile] = {}
+        self.artifacts: list[ev.ArtifactUse] = []
+        self.alerts: list[ev.Alert] = []
+        self.num_system_rows = 0
+        self._reader = JournalReader(run_dir.journal)
+        self._attempts = Attempts()
+        self._clips = Clips()
+        self._book = DigestBook()
+        self._explicit: dict[str, tuple[int, Any]] = {}
+        self._removed: dict[str, int] = {}
+        self._parent: Replay | None = None
+        self._fork_step = -1
+        self._metrics: dict[str, MetricDigest] | None = None
+        self._exact: dict[tuple[int, str, float], MetricDigest] = {}
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def refresh(self, *, keep_going: Callable[[], bool] | None = None) -> bool:
+        """Read what was appended since; return whether there was anything. Stops early when `keep_going` says no."""
+        events: list[tuple[tuple[int, int, str, int], Header, ev.Event]] = []
+        changed = False
+        for count, (header, entry) in enumerate(self._reader.poll()):
+            changed = True
+            if isinstance(entry, Noted):
+                place = (header.attempt, entry.event.time_ns, header.writer, entry.sequence)
+                events.append((place, header, entry.event))
+            else:
+                self._take_row(header, entry)
+            if keep_going is not None and count % 1024 == 1023 and not keep_going():
+                break
+        for _, header, event in sorted(events, key=lambda item: item[0]):
+            self._take_event(header, event)
+        if changed:
+            self._metrics = None
+        return changed
+
+    def _take_row(self, header: Header, row: Row) -> None:
+        if header.kind not in HISTORY_KINDS:
+            self.num_system_rows += header.kind == "system"
+            return
+        self._clips.note_row(header.attempt, row.keys, row.step)
+        self._book.add(header, row)
+
+    def _take_event(self, header: Header, event: ev.Event) -> None:
+        if isinstance(event, ev.Started):
+            self._attempts.note_started(header, event)
+            if event.primary:
+                self.attributes.update(event.attributes)
+                self._clips.note_from_step(header.attempt, event.from_step)
+                if event.forked_from:
+                    self._take_parent(event)
+        elif isinstance(event, ev.Ended):
+            self._attempts.note_ended(header, event)
+        elif isinstance(event, ev.Attributes):
+            self.attributes.update(event.changes)
+        elif isinstance(event, ev.Config):
+            self.config.update(event.changes)
+            for key in event.removed:
+                self.config.pop(key, None)
+        elif isinstance(event, ev.Summary):
+            self._take_summary(event)
+        elif isinstance(event, ev.Metric):
+            self._take_definition(event)
+        elif isinstance(event, ev.SavedFile):
+            self.files[event.path] = event
+        elif isinstance(event, ev.ArtifactUse):
+            self.artifacts.append(event)
+        elif isinstance(event, ev.Alert):
+            self.alerts.append(event)
+
+    def _take_summary(self, event: ev.Summary) -> None:
+        for key, item in event.changes.items():
+            self._explicit[key] = (event.time_ns, item)
+            self._removed.pop(key, None)
+        for key in event.removed:
+            self._explicit.pop(key, None)
+            self._removed[key] = event.time_ns
+
+    def _take_definition(self, event: ev.Metric) -> None:
+        earlier = self.definitions.get(event.name)
+        if earlier is not None and not event.overwrite:
+            import msgspec
+
+            given = {
+                name: item
+                for name in ("step_metric", "step_sync", "hidden", "summary", "goal")
+                if (item := getattr(event, name)) not in (None, [])
+            }
+            event = msgspec.structs.replace(earlier, time_ns=event.time_ns, **given)
+        self.definitions[event.name] = event
+
+    def _take_parent(self, event: ev.Started) -> None:
+        home = Home(self.run_dir.path.parents[3])
+        parent = Replay(home.run_dir(RunPath.parse(event.forked_from or "")))
+        parent.refresh()
+        self._parent, self._fork_step = parent, event.fork_step if event.fork_step is not None else -1
+
+    # -- state -------------------------------------------------------------------------------------------------------
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        return self._attempts.sorted()
+
+    @property
+    def state(self) -> str:
+        """running, finished, failed, crashed, killed or preempted, as the latest attempt stands."""
+        latest = self._attempts.latest
+        return latest.state if latest else "running"
+
+    @property
+    def started_ns(self) -> int:
+        return min((a.started_ns for a in self._attempts.by_number.values() if a.started_ns), default=0)
+
+    @property
+    def ended_ns(self) -> int | None:
+        latest = self._attempts.latest
+        return latest.ended_ns if latest else None
+
+    @property
+    def _last_end(self) -> ev.Ended | None:
+        latest = self._attempts.latest
+        return latest.primary.ended if latest and latest.primary else None
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._last_end.exit_code if self._last_end else None
+
+    @property
+    def error(self) -> str | None:
+        return self._last_end.error if self._last_end else None
+
+    @property
+    def share(self) -> float | None:
+        """Strobe's own part of the run's time, as the writer sampled it."""
+        return self._last_end.share if self._last_end else None
+
+    @property
+    def rejected(self) -> int:
+        return sum(attempt.rejected for attempt in self._attempts.by_number.values())
+
+    @property
+    def num_rows(self) -> int:
+        return self._book.num_rows
+
+    @property
+    def last_step(self) -> int | None:
+        """The highest step in the history, or None."""
+        own = max((d.last_step for d in self.metrics.values() if d.last_step is not None), default=None)
+        logged = [row_step for row_step in self._steps_of_objects() if row_step is not None]
+        return max([step for step in (own, *logged) if step is not None], default=None)
+
+    def _steps_of_objects(self) -> Iterator[int]:
+        # Only runs without a single number get here with nothing: then the rows themselves tell.
+        if not self.metrics:
+            yield from (row["_step"] for row in self.rows())
+
+    @property
+    def damages(self) -> list[tuple[str, Damage]]:
+        """(segment, damage) for everything in the journals that cannot be read."""
+        return self._reader.damages
+
+    @property
+    def journal(self) -> JournalReader:
+        return self._reader
+
+    # -- metrics and summary -----------------------------------------------------------------------------------------
+
+    def definition(self, key: str) -> ev.Metric | None:
+        """Return the `define_metric` that holds for `key`: an exact name before a glob."""
+        found = self.definitions.get(key)
+        if found is not None:
+            return found
+        for name, metric in self.definitions.items():
+            if any(mark in name for mark in "*?[") and fnmatch.fnmatchcase(key, name):
+                return metric
+        return None
+
+    @property
+    def metrics(self) -> dict[str, MetricDigest]:
+        """Digest per scalar metric (nested values under dotted names), without superseded tails."""
+        if self._metrics is None:
+            self._metrics = self._fold_metrics()
+        return self._metrics
+
+    def _fold_metrics(self) -> dict[str, MetricDigest]:
+        folded: dict[str, MetricDigest] = dict(self._parent_metrics())
+        for number in sorted(self._book.by_attempt):
+            for key, digest in self._clipped(number).items():
+                if digest.count:
+                    folded[key] = folded[key].merge(digest) if key in folded else digest
+        for key, digest in folded.items():
+            metric = self.definition(key)
+            digest.goal = metric.goal if metric else None
+        return folded
+
+    def _clipped(self, attempt: int) -> dict[str, MetricDigest]:
+        clipped: dict[str, MetricDigest] = {}
+        inexact: dict[str, float] = {}
+        for key, digest in self._book.by_attempt[attempt].items():
+            clip = self._clips.clip(attempt, _top_level(key, self._book.last_values))
+            reaches = digest.last_step is not None and digest.last_step >= clip
+            if not digest.disordered and not reaches:
+                clipped[key] = digest.closed()
+            elif clip < math.inf and (attempt, key, clip) in self._exact and not digest.disordered:
+                clipped[key] = self._exact[attempt, key, clip]
+            else:
+                inexact[key] = clip
+        if inexact:
+            clipped.update(self._recompute(attempt, inexact))
+        return clipped
+
+    def _recompute(self, attempt: int, clips: dict[str, float]) -> dict[str, MetricDigest]:
+        points: dict[str, dict[int, tuple[tuple[int, str, int], float | int]]] = {key: {} for key in clips}
+        for header, row in self._iter_rows():
+            if header.attempt != attempt:
+                continue
+            place = (row.time_ns, header.writer, row.sequence)
+            for top, item in row.items():
+                for key, number in iter_scalars(top, item):
+                    known = points.get(key)
+                    if (
+                        known is not None
+                        and row.step < clips[key]
+                        and (row.step not in known or known[row.step][0] <= place)
+                    ):
+                        known[row.step] = (place, number)
+        for key, known in points.items():
+            ordered = ((step, number, place[0]) for step, (place, number) in sorted(known.items()))
+            self._exact[attempt, key, clips[key]] = MetricDigest.of(ordered)
+        return {key: self._exact[attempt, key, clips[key]] for key in clips}
+
+    def _parent_metrics(self) -> dict[str, MetricDigest]:
+        if self._parent is None:
+            return {}
+        points: dict[str, list[tuple[int, float | int, int]]] = {}
+        for row in self._parent.rows():
+            if row["_step"] <= self._fork_step:
+                for top, item in row.items():
+                    if not top.startswith("_"):
+                        for key, number in iter_scalars(top, item):
+                            points.setdefault(key, []).append((row["_step"], number, int(row["_timestamp"] * 1e9)))
+        return {key: MetricDigest.of(found) for key, found in points.items()}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The last value of every key (or what `define_metric` asks for), with what the user set by hand on top."""
+        result: dict[str, Any] = {}
+        for key, ((_, time_ns, _, _), item) in self._book.last_values.items():
+            if self._removed.get(key, -1) < time_ns:
+                computed = self._summarize(key, item)
+                if computed is not None or item is None:
+                    result[key] = computed
+        for key, (time_ns, item) in self._explicit.items():
+            logged = self._book.last_values.get(key)
+            if logged is None or logged[0][1] <= time_ns or key not in result:
+                result[key] = item
+        return result
+
+    def _summarize(self, key: str, item: Any) -> Any:
+        metric = self.definition(key)
+        modes = metric.summary if metric else []
+        digest = self.metrics.get(key) if modes else None
+        if not modes or modes == ["copy"] or digest is None:
+            return None if modes == ["none"] else item
+        if "none" in modes:
+            return None
+        values = {"min": digest.min, "max": digest.max, "mean": digest.mean, "first": digest.first}
+        values |= {"last": digest.last, "best": digest.best, "copy": digest.last}
+        return {mode: values[mode] for mode in modes}
+
+    # -- rows --------------------------------------------------------------------------------------------------------
+
+    def rows(self, keys: list[str] | None = None, attempt: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the history merged by step, ascending; with `attempt`, what that attempt logged, superseded or not."""
+        wanted = None if keys is None else set(keys)
+        found: list[NumberedRow] = []
+        for header, row in self._iter_rows():
+            if attempt is not None and header.attempt != attempt:
+                continue
+            if wanted is None or not wanted.isdisjoint(row.keys):
+                found.append((header, row))
+        clip = self._clips.clip if attempt is None else _never
+        base = self._parent_rows() if attempt is None else None
+        for merged in merge_rows(found, clip, base=base, origin_ns=self.started_ns):
+            if wanted is None:
+                yield merged
+            else:
+                chosen = {key: item for key, item in merged.items() if key.startswith("_") or key in wanted}
+                if not wanted.isdisjoint(chosen):
+                    yield chosen
+
+    def _parent_rows(self) -> dict[int, dict[str, Any]] | None:
+        if self._parent is None:
+            return None
+        return {row["_step"]: row for row in self._parent.rows() if row["_step"] <= self._fork_step}
+
+    def system_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the system samples in the order of time."""
+        reader = JournalReader(self.run_dir.journal)
+        found = [
+            (row.time_ns, dict(row.items()))
+            for header, row in reader.poll()
+            if header.kind == "system" and isinstance(row, Row)
+        ]
+        for time_ns, sample in sorted(found, key=lambda pair: pair[0]):
+            yield {"_timestamp": time_ns / 1e9, "_runtime": (time_ns - self.started_ns) / 1e9, **sample}
+
+    def console(self) -> Iterator[ev.Console]:
+        """Yield what the processes wrote, in the order of time."""
+        reader = JournalReader(self.run_dir.journal)
+        found = [e.event for _, e in reader.poll() if isinstance(e, Noted) and isinstance(e.event, ev.Console)]
+        yield from sorted(found, key=lambda event: event.time_ns)
+
+    def _iter_rows(self) -> Iterator[NumberedRow]:
+        for header, entry in JournalReader(self.run_dir.journal).poll():
+            if isinstance(entry, Row) and header.kind in HISTORY_KINDS:
+                yield header, entry
+
+
+def _never(attempt: int, key: str) -> float:
+    return math.inf
+
+
+def _top_level(key: str, known: dict[str, Any]) -> str:
+    """Return the logged key that a (perhaps dotted) metric came from."""
+    name = key
+    while name not in known and "." in name:
+        name = name.rpartition(".")[0]
+    return name if name in known else key

@@ -1,0 +1,87 @@
+"""Values as they lie in a row: msgpack, with extension types for what msgpack lacks.
+
+    1  an integer beyond 64 bits, as decimal digits
+    2  an array: [dtype, shape, little-endian bytes]
+    3  a hole: the value was not computed yet when the row was written; a fill record supplies it
+
+Everything else (floats with NaN and ±inf, 64-bit integers, strings, bytes, lists, maps, time-zone-aware datetimes) is
+plain msgpack. Media are maps with a "_type" key. This module knows neither numpy nor torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+BIGINT, ARRAY, HOLE = 1, 2, 3
+
+_plain_encode = msgspec.msgpack.encode
+
+
+class Array(msgspec.Struct, frozen=True, array_like=True):
+    """An n-dimensional array that needs no numpy to be carried around."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    def numpy(self) -> Any:
+        """Return it as a numpy array."""
+        import numpy as np
+
+        return np.frombuffer(self.data, dtype=self.dtype).reshape(self.shape)
+
+
+class Hole:
+    """Stands in a row for a value that follows in a fill record."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "HOLE"
+
+
+HOLE_VALUE = Hole()
+_HOLE_EXT = msgspec.msgpack.Ext(HOLE, b"")
+
+
+def bigint(value: int) -> msgspec.msgpack.Ext:
+    """Return the stored form of an integer beyond 64 bits."""
+    return msgspec.msgpack.Ext(BIGINT, b"%d" % value)
+
+
+def extension(value: Any) -> msgspec.msgpack.Ext | None:
+    """Return the extension form of one of our own types, else None."""
+    if isinstance(value, Array):
+        return msgspec.msgpack.Ext(ARRAY, _plain_encode(value))
+    if value is HOLE_VALUE:
+        return _HOLE_EXT
+    return None
+
+
+def decode_extension(code: int, data: memoryview) -> Any:
+    if code == BIGINT:
+        return int(bytes(data))
+    if code == ARRAY:
+        return _decode_array(data)
+    if code == HOLE:
+        return HOLE_VALUE
+    return msgspec.msgpack.Ext(code, bytes(data))
+
+
+_decode_array = msgspec.msgpack.Decoder(Array).decode
+decode = msgspec.msgpack.Decoder(ext_hook=decode_extension, strict=False).decode
+
+
+def _encode_own(value: Any) -> Any:
+    ext = extension(value)
+    if ext is not None:
+        return ext
+    if isinstance(value, int):  # a bool or int subclass, such as an IntEnum member
+        return int(value)
+    raise TypeError(f"cannot store a value of type {type(value).__module__}.{type(value).__qualname__}")
+
+
+#: encodes values that were made plain before; Decimals become floats so that they can be charted
+encode = msgspec.msgpack.Encoder(enc_hook=_encode_own, decimal_format="number").encode
