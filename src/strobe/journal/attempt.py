@@ -80,10 +80,15 @@ class Attempts:
 
     def __init__(self) -> None:
         self.by_number: dict[int, Attempt] = {}
+        # What an agent concluded, by (attempt, writer): its journal may be read before the writer's own.
+        self._judged: dict[tuple[int, str], Ended] = {}
 
     def writer(self, header: Header) -> WriterState:
         attempt = self.by_number.setdefault(header.attempt, Attempt(header.attempt))
-        return attempt.writers.setdefault(header.writer, WriterState(header))
+        if header.writer not in attempt.writers:
+            judged = self._judged.get((header.attempt, header.writer))
+            attempt.writers[header.writer] = WriterState(header, ended=judged)
+        return attempt.writers[header.writer]
 
     def note_started(self, header: Header, event: Started) -> None:
         self.writer(header).started = event
@@ -93,6 +98,7 @@ class Attempts:
         if event.writer is None or event.writer == header.writer:
             self.writer(header).ended = event
             return
+        self._judged[header.attempt, event.writer] = event
         judged = self.by_number.setdefault(header.attempt, Attempt(header.attempt)).writers.get(event.writer)
         if judged is not None and judged.ended is None:
             judged.ended = event

@@ -137,7 +137,8 @@ class Replay:
     def state(self) -> str:
         """running, finished, failed, crashed, killed or preempted, as the latest attempt stands."""
         latest = self._attempts.latest
-        return latest.state if latest else "running"
+        state = latest.state if latest else "running"
+        return "preempted" if state == "crashed" and self.attributes.get("preempting") else state
 
     @property
     def started_ns(self) -> int:

@@ -39,13 +39,19 @@ from strobe.journal.segment import Header, Seal
 
 DEFAULT_SEGMENT_BYTES = 64 << 20
 #: the time between two looks at segment size and a vanished directory, and between two tries to open a new segment
-_CHECK_NS = 1_000_000_000
+_CHECK_NS = 200_000_000
+#: a longer row is refused, so that readers of rows stay quick; the caller puts big values into files
+MAX_ROW_BYTES = 4 << 20
 #: a writer that sees ever new key sets starts a new segment instead of remembering them all
 _MAX_KEY_SETS = 4096
 _MAX_KEY_NAMES = 200_000
 _ROW_SEED = SEEDS[ROW]
 #: errors of the open file rather than of the space on the disk: only a new segment can help
 _LOST_FILE = {errno.EBADF, errno.ESTALE, errno.EIO, errno.ENODEV, errno.ENXIO}
+
+
+class RowTooLarge(ValueError):
+    """A row is over MAX_ROW_BYTES; nothing was written."""
 
 
 class Writer:
@@ -61,6 +67,7 @@ class Writer:
         check_ns: int = _CHECK_NS,
         warn: Callable[[str], None] | None = None,
         encode: Callable[[Any], bytes] = value.encode,
+        lock: threading.RLock | None = None,
     ) -> None:
         self.directory = directory
         self.header = header
@@ -68,15 +75,22 @@ class Writer:
         self.rejected = 0
         #: rows recorded
         self.rows = 0
+        #: what a few of the rows cost, to tell Strobe's own share of the run's time without timing every row
+        self.sampled_ns = 0
+        self.num_sampled = 0
         self._segment_bytes = segment_bytes
         self._fsync = fsync
         self._check_ns = check_ns
         self._warn = warn
         self._encode = encode
         # Reentrant, because a signal handler or a finalizer may log while this thread is inside row().
-        self._lock = threading.RLock()
+        self.lock = threading.RLock() if lock is None else lock
+        self._first_sequence = header.first_sequence
         self._fd = -1
+        self._file_id = (0, 0)
         self._sequence = 0
+        # Sequence numbers of this segment that were given out but whose record could not be written.
+        self._skipped = 0
         self._key_sets: dict[tuple[str, ...], int] = {}
         self._num_names = 0
         self._check_at = 0
@@ -89,7 +103,7 @@ class Writer:
     @property
     def sequence(self) -> int:
         """The number that the next record will have."""
-        return self.header.first_sequence + self._sequence
+        return self._first_sequence + self._sequence
 
     @property
     def segment(self) -> Path:
@@ -98,37 +112,45 @@ class Writer:
 
     def row(self, data: Mapping[str, Any], step: int) -> int:
         """Record one row and return its sequence number. Raises what `encode` raises, then nothing was written."""
+        with self.lock:
+            return self.put_row(data, step)
+
+    def put_row(self, data: Mapping[str, Any], step: int) -> int:
+        """Do what `row` does for a caller that holds `lock`. Every statement here is on the path of each log()."""
         keys = tuple(data)
-        with self._lock:
-            now = time_ns()
-            key_set = self._key_sets.get(keys)
-            if key_set is None:
-                return self._row_of_new_keys(keys, data, step, now)
-            payload = self._encode((key_set, step, now, *data.values()))
-            length = len(payload)
-            sequence = self._sequence
-            self._sequence = sequence + 1
-            record = (
-                pack_frame(MARKER, ROW, length, length ^ 0xFFFFFFFF, sequence, crc32(payload, sequence ^ _ROW_SEED))
-                + payload
-            )
-            length += FRAME_SIZE
-            written = self._append(self._fd, record, length)
-            if written == length or self._rescue(record, written):
-                self.rows += 1
-            if now > self._check_at:
-                self._check(now)
-            return self.header.first_sequence + sequence
+        now = time_ns()
+        key_set = self._key_sets.get(keys)
+        if key_set is None:
+            return self._row_of_new_keys(keys, data, step, now)
+        payload = self._encode((key_set, step, now, *data.values()))
+        length = len(payload)
+        if length > MAX_ROW_BYTES:
+            raise RowTooLarge(length)
+        sequence = self._sequence
+        self._sequence = sequence + 1
+        record = (
+            pack_frame(MARKER, ROW, length, length ^ 0xFFFFFFFF, sequence, crc32(payload, sequence ^ _ROW_SEED))
+            + payload
+        )
+        length += FRAME_SIZE
+        written = self._append(self._fd, record, length)
+        if written == length or self._rescue(record, written):
+            self.rows += 1
+        number = self._first_sequence + sequence
+        if now > self._check_at:
+            self._sample(now)
+            self._check(now)
+        return number
 
     def fill(self, sequence: int, step: int, time_ns: int, values: Mapping[str, Any]) -> None:
         """Supply values of an earlier row that were holes when it was written."""
-        with self._lock:
+        with self.lock:
             self._record(FILL, self._encode((sequence, step, time_ns, dict(values))))
 
     def event(self, event: Event) -> int:
         """Record an event and return its sequence number."""
         payload = value.encode(event)
-        with self._lock:
+        with self.lock:
             sequence = self.sequence
             self._record(EVENT, payload)
             return sequence
@@ -143,11 +165,11 @@ class Writer:
 
     def close(self) -> None:
         """Seal the segment. Records after this are rejected."""
-        with self._lock:
+        with self.lock:
             if self._closed:
                 return
             self._closed = True
-            self._seal(None)
+            self._seal()
             self._close_file(sync=self._fsync != "never")
 
     def forget(self) -> None:
@@ -160,8 +182,12 @@ class Writer:
     def _row_of_new_keys(self, keys: tuple[str, ...], data: Mapping[str, Any], step: int, now: int) -> int:
         if len(self._key_sets) >= _MAX_KEY_SETS or self._num_names >= _MAX_KEY_NAMES:
             self._rotate()
+        if not all(type(key) is str for key in keys):
+            raise TypeError("the keys of a row must be strings")
         key_set = len(self._key_sets)
         payload = self._encode((key_set, step, now, *data.values()))
+        if len(payload) > MAX_ROW_BYTES:
+            raise RowTooLarge(len(payload))
         names = value.encode((key_set, keys))
         sequence = self._sequence
         self._sequence = sequence + 2
@@ -170,9 +196,12 @@ class Writer:
             self._key_sets[keys] = key_set
             self._num_names += len(keys)
             self.rows += 1
+        else:
+            self._skipped += 1  # two records were lost, _rescue counted one
+        number = self._first_sequence + sequence + 1
         if now > self._check_at:
             self._check(now)
-        return self.header.first_sequence + sequence + 1
+        return number
 
     def _record(self, kind: int, payload: bytes) -> None:
         sequence = self._sequence
@@ -187,7 +216,7 @@ class Writer:
         return written == len(record) or self._rescue(record, written)
 
     def _rescue(self, record: bytes, written: int) -> bool:
-        """Try to get in the rest of a record that the fast call did not write; else undo it and count it as rejected."""
+        """Get in the rest of a record that the fast call did not write; else undo it and count it as rejected."""
         if self._closed:
             self.rejected += 1
             return False
@@ -199,6 +228,7 @@ class Writer:
             self._undo(written)
             self._lost = self._lost or error.errno in _LOST_FILE
             self.rejected += 1
+            self._skipped += 1
             self._note_fault(error)
             return False
         return True
@@ -220,6 +250,10 @@ class Writer:
                     "rows are rejected and counted until writing works again"
                 )
 
+    def _sample(self, began_ns: int) -> None:
+        self.sampled_ns += max(0, time_ns() - began_ns)
+        self.num_sampled += 1
+
     # -- segments ----------------------------------------------------------------------------------------------------
 
     def _check(self, now: int) -> None:
@@ -229,9 +263,12 @@ class Writer:
         try:
             status = os.fstat(self._fd)
         except OSError:
-            self._lost = True
+            self._lost, self._fd = True, -1
         else:
-            if status.st_nlink == 0:
+            if (status.st_dev, status.st_ino) != self._file_id:
+                # Somebody closed our descriptor and its number now belongs to another file: hands off.
+                self._lost, self._fd, self._append = True, -1, _append_nowhere
+            elif status.st_nlink == 0:
                 self._resurrect()
             elif status.st_size >= self._segment_bytes:
                 self._rotate()
@@ -261,13 +298,17 @@ class Writer:
             path.unlink(missing_ok=True)
             self._note_fault(error)
             return False
+        status = os.fstat(fd)
+        self._file_id = (status.st_dev, status.st_ino)
         old, self._fd = self._fd, fd
         if old >= 0:
             os.close(old)
         self.header = header
+        self._first_sequence = header.first_sequence
         self._lost = False
         if content is None:
             self._sequence = 1
+            self._skipped = 0
             self._key_sets = {}
             self._num_names = 0
         self._check_at = time_ns() + self._check_ns
@@ -278,9 +319,9 @@ class Writer:
         """Go on in a new segment; it exists before the old one is sealed, so a reader never misses it."""
         if self._fd < 0:
             return
-        old_fd, frames = os.dup(self._fd), self._sequence
-        if self._open_next(self._next_header()):
-            seal = encode_frame(SEAL, frames, value.encode(Seal(frames, self.header.name)))
+        old_fd, next_header = os.dup(self._fd), self._next_header()
+        seal = self._encode_seal(next_header.name)
+        if self._open_next(next_header):
             try:
                 os.write(old_fd, seal)
             except OSError as error:
@@ -297,11 +338,15 @@ class Writer:
         if self._open_next(self.header, content=content) and self._warn is not None:
             self._warn(f"{self.directory} had vanished; it was written anew with everything recorded so far")
 
-    def _seal(self, successor: str | None) -> None:
+    def _encode_seal(self, successor: str | None) -> bytes:
+        return encode_frame(SEAL, self._sequence, value.encode(Seal(self._sequence - self._skipped, successor)))
+
+    def _seal(self) -> None:
         if self._fd >= 0 and not self._lost:
-            frames = self._sequence
-            record = encode_frame(SEAL, frames, value.encode(Seal(frames, successor)))
-            if self._append(self._fd, record, len(record)) != len(record):
+            record = self._encode_seal(None)
+            written = self._append(self._fd, record, len(record))
+            if written != len(record):
+                self._undo(max(written, 0))
                 self._note_fault(OSError(errno.EIO, "could not seal the segment"))
 
     def _close_file(self, *, sync: bool) -> None:

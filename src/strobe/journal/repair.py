@@ -1,0 +1,98 @@
+"""Repair: rewrite a damaged segment with everything in it that is still readable.
+
+The original stays beside it as `.bak`. Nothing is made up: damaged records are left out, and so are rows whose key
+names were lost, since a value under a wrong name is worse than none.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from strobe.errors import JournalError
+from strobe.journal import value
+from strobe.journal.frame import HEADER, KEYS, MAGIC, ROW, SEAL, Damage, Frame, encode_frame, scan
+from strobe.journal.segment import SUFFIX, Header, Seal, list_segments, parse_name
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What was done to one segment."""
+
+    path: Path
+    is_changed: bool
+    kept: int
+    #: readable rows that had to go because the record with their key names is gone
+    dropped: int
+    damages: list[Damage]
+    #: bytes of a record that was cut short at the end
+    torn_bytes: int
+    backup: Path | None = None
+
+
+def repair(path: Path) -> list[RepairReport]:
+    """Repair a segment, or all segments of a journal or run directory."""
+    if path.is_file():
+        return [_repair_segment(path)]
+    segments = list_segments(path) or list_segments(path / "journal")
+    if not segments:
+        raise JournalError(f"{path}: no journal segments (*{SUFFIX}) here")
+    return [_repair_segment(segment) for segment in segments]
+
+
+def _repair_segment(path: Path) -> RepairReport:
+    content = path.read_bytes()
+    damages = [] if content[: len(MAGIC)] == MAGIC else [Damage(0, len(MAGIC), "not the start of a journal")]
+    found = scan(content, min(len(MAGIC), len(content)))
+    damages += found.damages
+    rest = len(content) - found.stop
+    if found.rest == "damage":
+        damages.append(Damage(found.stop, len(content), "no record can be read from here to the end"))
+    kept, dropped = _usable(found.frames)
+    if not damages and not rest and not dropped:
+        return RepairReport(path, False, len(kept), 0, [], 0)
+    backup = path.with_name(path.name + ".bak")
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "wb") as stream:
+        stream.write(_rebuild(path, kept))
+        stream.flush()
+        os.fsync(stream.fileno())
+    if not backup.exists():
+        os.link(path, backup)
+    os.replace(partial, path)
+    torn_bytes = rest if found.rest == "torn" else 0
+    return RepairReport(path, True, len(kept), dropped, damages, torn_bytes, backup)
+
+
+def _usable(frames: list[Frame]) -> tuple[list[Frame], int]:
+    known: set[int] = set()
+    kept: list[Frame] = []
+    for frame in frames:
+        if frame.kind == KEYS:
+            known.add(value.decode(frame.payload)[0])
+        elif frame.kind == ROW and value.decode(frame.payload)[0] not in known:
+            continue
+        kept.append(frame)
+    return kept, len(frames) - len(kept)
+
+
+def _rebuild(path: Path, frames: list[Frame]) -> bytes:
+    parts = [MAGIC]
+    if not frames or frames[0].kind != HEADER:
+        parts.append(encode_frame(HEADER, 0, value.encode(_header_from_name(path))))
+    for frame in frames:
+        payload = frame.payload
+        if frame.kind == SEAL:
+            seal = msgspec.msgpack.decode(payload, type=Seal)
+            payload = value.encode(Seal(len(parts) - 1, seal.successor))
+        parts.append(encode_frame(frame.kind, frame.sequence, payload))
+    return b"".join(parts)
+
+
+def _header_from_name(path: Path) -> Header:
+    attempt, writer, index = parse_name(path)
+    entity, project, run = path.absolute().parts[-5:-2]
+    return Header(entity=entity, project=project, run=run, writer=writer, attempt=attempt, index=index)
