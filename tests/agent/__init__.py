@@ -1,0 +1,1 @@
+"""Tests of the companion process; a package so that they can share `scene`."""
