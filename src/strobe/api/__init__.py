@@ -1,1 +1,39 @@
-"""Placeholder, written by its owner."""
+"""Reading runs from Python: `strobe.Api`, over a local home.
+
+    run = strobe.Api().run("latest")
+    run.history(keys=["loss"])
+
+Knows journals and directories; never a terminal, never how a run is written. The names load when first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from strobe.api.client import Api
+    from strobe.api.files import File, Files
+    from strobe.api.project import Project
+    from strobe.api.run import Run
+    from strobe.api.runs import Runs
+    from strobe.api.user import User
+
+__all__ = ["Api", "File", "Files", "Project", "Run", "Runs", "User"]
+
+_MODULES = {
+    "Api": "client",
+    "File": "files",
+    "Files": "files",
+    "Project": "project",
+    "Run": "run",
+    "Runs": "runs",
+    "User": "user",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"strobe.api.{_MODULES[name]}"), name)

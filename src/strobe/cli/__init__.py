@@ -1,8 +1,9 @@
 """The command line: `strobe GROUP VERB`, one file per group, imported only when it is the one that was typed.
 
-Exit codes: 0 done, 1 failure, 2 usage, 3 partly done, 130 interrupted. stdout carries data, stderr carries talk. A
-group's module offers `register(subparsers)`; its commands set `func`, which takes the parsed arguments and returns an
-exit code. This module turns exceptions into one line and a code; it knows nothing of what the commands do.
+Exit codes: 0 done, 1 failure, 2 usage, 3 partly done, 130 interrupted. stdout carries data, stderr carries
+talk. A group's module offers `register(subparsers)`; its commands set `func`, which takes the parsed
+arguments and returns an exit code. This module turns exceptions into one line and a code; it knows nothing of
+what the commands do.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) has seen enough: that is its right, not our failure. What is still buffered must
-        # not be flushed into the closed pipe at interpreter exit either.
+        # The reader (`| head`) has seen enough: that is its right, not our failure. What is still buffered
+        # must not be flushed into the closed pipe at interpreter exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except (Error, OSError) as exc:

@@ -1,7 +1,7 @@
 """How the commands' parsers are made: which groups exist, what every command shares, how a typo is answered.
 
-Only the group that was typed is imported; the others stand in the help by name. Knows argparse, never what a command
-does.
+Only the group that was typed is imported; the others stand in the help by name. Knows argparse, never what a
+command does.
 """
 
 from __future__ import annotations
@@ -85,12 +85,14 @@ def build(arguments: Sequence[str] | None) -> Parser:
     return parser
 
 
-def add_group(subparsers: Subparsers, name: str, *, summary: str, examples: Sequence[str]) -> Subparsers:
+def add_group(
+    subparsers: Subparsers, name: str, *, summary: str, examples: Sequence[str], detail: str = ""
+) -> Subparsers:
     """Add `strobe NAME …`, a command that only holds others; return what its commands are added to."""
     parser = subparsers.add_parser(
         name,
         help=summary,
-        description=_sentence(summary),
+        description=_sentence(summary) + (f"\n\n{detail}" if detail else ""),
         epilog=_epilog(examples),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -118,13 +120,9 @@ def add_command(
     )
     parser.set_defaults(func=func)
     shared = parser.add_argument_group("everywhere")
-    shared.add_argument(
-        "--home", metavar="DIR", help="the home to work on (default: $STROBE_HOME, else the user's)"
-    )
+    shared.add_argument("--home", metavar="DIR", help="the home to work on (default: $STROBE_HOME, else the user's)")
     if json:
-        shared.add_argument(
-            "--json", action="store_true", help="print JSON with a stable schema (docs/cli.md)"
-        )
+        shared.add_argument("--json", action="store_true", help="print JSON with a stable schema (docs/cli.md)")
     loudness = shared.add_mutually_exclusive_group()
     loudness.add_argument("-v", "--verbose", action="store_true", help="say more; tracebacks with errors")
     loudness.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")

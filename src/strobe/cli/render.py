@@ -17,9 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from strobe.api.jsonable import jsonable
+from strobe.terminal import Terminal
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
-_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 STATE_STYLES = {
     "running": "cyan",
     "finished": "green",
@@ -37,12 +37,12 @@ class Screen:
     """stdout for data, stderr for talk; knows width, colour and quiet."""
 
     def __init__(self, args: Namespace | None = None, *, environ: Mapping[str, str] | None = None) -> None:
-        env = os.environ if environ is None else environ
+        self._terminal = Terminal(sys.stdout, environ=environ)
         self.quiet = bool(getattr(args, "quiet", False))
         self.verbose = bool(getattr(args, "verbose", False))
-        self.is_terminal = sys.stdout.isatty()
-        self.color = _wants_color(env, sys.stdout)
-        self.width = _width(env, sys.stdout)
+        has_width = self._terminal.is_tty or "COLUMNS" in (os.environ if environ is None else environ)
+        #: how many columns there are; None for a file or pipe, which gets everything, uncut
+        self.width = self._terminal.width if has_width else None
 
     def out(self, text: str = "") -> None:
         print(text)
@@ -58,9 +58,7 @@ class Screen:
         print(f"strobe: {text}", file=sys.stderr)
 
     def style(self, text: str, style: str | None) -> str:
-        if not self.color or style is None:
-            return text
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+        return text if style is None else self._terminal.style(text, style)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], **options: Any) -> None:
         for number, line in enumerate(table(header, rows, width=self.width, **options)):
@@ -68,29 +66,11 @@ class Screen:
 
     def paint_states(self, line: str) -> str:
         """Colour the first word of the line that names a state."""
-        if self.color:
+        if self._terminal.has_colour:
             for word in line.split():
                 if word in STATE_STYLES:
                     return line.replace(word, self.style(word, STATE_STYLES[word]), 1)
         return line
-
-
-def _wants_color(env: Mapping[str, str], stream: TextIO) -> bool:
-    if env.get("NO_COLOR"):
-        return False
-    if env.get("FORCE_COLOR"):
-        return True
-    return stream.isatty() and env.get("TERM") != "dumb"
-
-
-def _width(env: Mapping[str, str], stream: TextIO) -> int | None:
-    """`$COLUMNS`, else the terminal's width, else None: a file or pipe gets everything, uncut."""
-    if (columns := env.get("COLUMNS", "")).isdigit() and int(columns) > 0:
-        return int(columns)
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or None
-    except (OSError, ValueError):  # not a terminal, or not even a file
-        return None
 
 
 # --- tables

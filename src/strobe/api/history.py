@@ -1,0 +1,68 @@
+"""The history of a run in the forms that people ask for: rows, a data frame, a scan.
+
+Full by default: what was logged is what comes back. Knows replays and rows, never directories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from strobe.api import rows as row_tools
+from strobe.api.rows import Row
+from strobe.errors import UsageError
+from strobe.journal import Replay
+
+
+def read_rows(
+    replay: Replay,
+    *,
+    keys: Sequence[str] | None = None,
+    keep: str = row_tools.STEP,
+    every: bool = False,
+    attempt: int | None = None,
+    stream: str = "default",
+) -> Iterator[Row]:
+    """Yield flattened rows by rising step; with `keys`, those that have one of them (all, if `every`)."""
+    if isinstance(keys, str):
+        raise UsageError(f"keys must be a list of names, got the string {keys!r}; write [{keys!r}]")
+    if stream in ("system", "events"):
+        found = (row_tools.flatten(row) for row in replay.system_rows())
+    elif stream == "default":
+        if attempt is not None and attempt not in (known := [each.number for each in replay.attempts]):
+            raise UsageError(f"the run has no attempt {attempt}; it has {known}")
+        found = (row_tools.flatten(row) for row in replay.rows(attempt=attempt))
+    else:
+        raise UsageError(f"stream must be 'default' or 'system', got {stream!r}")
+    return row_tools.select(found, keys, keep=keep, every=every)
+
+
+def thin(found: Iterator[Row], *, samples: int | None, x_axis: str) -> list[Row]:
+    """Order by `x_axis` and take `samples` rows evenly; all when None."""
+    ordered = row_tools.order_by(list(found), x_axis)
+    return ordered if samples is None else row_tools.sample(ordered, samples)
+
+
+def has_pandas() -> bool:
+    return find_spec("pandas") is not None
+
+
+def data_frame(found: Sequence[Row], *, keys: Sequence[str] | None = None) -> Any:
+    """Return a pandas DataFrame; keys that were asked for are there even if no row has them."""
+    import pandas as pd
+
+    names = row_tools.columns(found)
+    names += [key for key in keys or () if key not in names]
+    return pd.DataFrame({name: _series(pd, [row.get(name) for row in found]) for name in names}, columns=names)
+
+
+def _series(pd: Any, cells: list[Any]) -> Any:
+    # Arrays and media records must stay one cell each; numbers with gaps become floats with NaN, as people expect.
+    if all(cell is None or isinstance(cell, (bool, int, float, str)) for cell in cells):
+        return pd.Series(cells, dtype=object).infer_objects() if _too_big(cells) else pd.Series(cells)
+    return pd.Series(cells, dtype=object)
+
+
+def _too_big(cells: list[Any]) -> bool:
+    return any(isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in cells)

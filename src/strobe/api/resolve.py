@@ -1,0 +1,61 @@
+"""From what a person types to the run that is meant: an id, the start of one, a name, `latest`, `project/…`.
+
+An answer is given only when there is exactly one; otherwise the candidates are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from strobe.api.run import Run
+from strobe.errors import RunNotFound, UsageError
+from strobe.home import Home
+
+LATEST = "latest"
+_MAX_SHOWN = 10
+
+
+def resolve(home: Home, reference: str, *, entity: str | None = None, project: str | None = None) -> Run:
+    """Return the one run that `reference` means. Raises RunNotFound, or UsageError when several are meant."""
+    *where, last = [part for part in reference.strip("/").split("/") if part and part != "runs"] or [""]
+    if not last or len(where) > 2:
+        raise UsageError(f"{reference!r} is not a run; write an id, a name, latest, project/id or entity/project/id")
+    project = where[-1] if where else project
+    entity = where[0] if len(where) == 2 else entity
+    runs = [Run(home, run_dir) for run_dir in home.iter_runs(entity=entity, project=project)]
+    if not runs:
+        place = f" in project {project}" if project else ""
+        raise RunNotFound(f"there are no runs{place} in {home.path}; `strobe demo` makes one")
+    if last == LATEST:
+        return max(runs, key=lambda run: run.created_ns)
+    return _only(reference, _matches(last, runs)) or _fail(reference, last, runs)
+
+
+def _matches(text: str, runs: list[Run]) -> list[Run]:
+    if exact := [run for run in runs if run.id == text]:
+        return exact
+    by_prefix = [run for run in runs if run.id.startswith(text)]
+    if len(by_prefix) == 1:
+        return by_prefix
+    # Names need every run's journal; ids were only directory names.
+    return [run for run in runs if run.name == text] or by_prefix
+
+
+def _only(reference: str, candidates: list[Run]) -> Run | None:
+    if len(candidates) > 1:
+        shown = [f"  {run.project}/{run.id}  {run.name}" for run in _newest_first(candidates)[:_MAX_SHOWN]]
+        more = f"\n  … and {len(candidates) - _MAX_SHOWN} more" if len(candidates) > _MAX_SHOWN else ""
+        raise UsageError(f"{reference!r} means {len(candidates)} runs; be more exact:\n" + "\n".join(shown) + more)
+    return candidates[0] if candidates else None
+
+
+def _fail(reference: str, text: str, runs: list[Run]) -> Run:
+    import difflib
+
+    near = difflib.get_close_matches(text, {run.id for run in runs} | {run.name for run in runs}, n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`strobe run ls` lists those there are"
+    raise RunNotFound(f"no run {reference!r} in {runs[0].run_dir.path.parents[2].parent}; {hint}")
+
+
+def _newest_first(runs: Iterable[Run]) -> list[Run]:
+    return sorted(runs, key=lambda run: run.created_ns, reverse=True)
