@@ -177,8 +177,13 @@ def _find_problem(seat: Seat, left_behind: bool) -> str | None:
     existing = seat.home.agent
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
-        return f"{existing} cannot be written to"
+    probe = existing / f".strobe-{os.getpid()}"
+    try:
+        # Not os.access(): for root, on network file systems and in /proc it promises what does not hold.
+        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        probe.unlink()
+    except OSError as error:
+        return f"{existing} cannot be written to: {error.strerror or error}"
     last = read_last_line(seat.log_path)
     if left_behind:
         return f"the last agent died without leaving; its last words: {last or 'none'}"

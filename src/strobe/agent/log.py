@@ -7,7 +7,6 @@ interpreter itself says before it dies lands there too.
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from contextlib import suppress
 from time import strftime
@@ -29,12 +28,12 @@ class Log:
 
     def write(self, message: str) -> None:
         """Append one line. A full disk is no reason to die."""
-        with suppress(OSError, ValueError):
+        with suppress(OSError):
             if self.path is not None and os.fstat(2).st_size > self._max_bytes:
                 os.replace(self.path, self.path + ".1")
                 self._open(self.path)
-            sys.stderr.write(f"{strftime('%Y-%m-%d %H:%M:%S')} {os.getpid()} {message}\n")
-            sys.stderr.flush()
+            line = f"{strftime('%Y-%m-%d %H:%M:%S')} {os.getpid()} {message}\n"
+            os.write(2, line.encode(errors="backslashreplace"))  # one call, so that lines of two processes do not mix
 
     def exception(self, doing: str) -> None:
         """Count the exception being handled; log it the 1st, 2nd, 4th, 8th … time it is met."""
@@ -48,6 +47,5 @@ class Log:
 
     def _open(self, path: str) -> None:
         fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        sys.stderr.flush()
         os.dup2(fd, 2, inheritable=False)
         os.close(fd)

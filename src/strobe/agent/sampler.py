@@ -51,8 +51,10 @@ class Sampler:
             self._courses[run] = self._begin(run, roots, now)
         elif now >= course.due:
             interval = max(_SHORTEST_INTERVAL_S, min(entry.stats_interval_s for entry in wanting))
-            # Counted from when it was due, so that the rows keep their distance; not after a suspension, though.
-            course.due = max(course.due + interval, now)
+            # Counted from when it was due, so that the rows keep their distance; from now after a suspension.
+            course.due += interval
+            if course.due <= now:
+                course.due = now + interval
             self._write(run, course, roots, now)
 
     def is_pending(self, run: WatchedRun) -> bool:
