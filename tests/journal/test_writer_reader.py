@@ -49,7 +49,7 @@ def same(a: object, b: object) -> bool:
 
 
 @given(logged)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_round_trip(data: Logged) -> None:
     with tempfile.TemporaryDirectory() as directory:
         found, reader = read(write(Path(directory), data))
@@ -60,7 +60,7 @@ def test_round_trip(data: Logged) -> None:
 
 
 @given(logged)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_truncation_at_every_byte_gives_a_clean_prefix(data: Logged) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = write(Path(directory), data)
@@ -77,7 +77,7 @@ def test_truncation_at_every_byte_gives_a_clean_prefix(data: Logged) -> None:
 
 
 @given(logged.filter(bool), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_flipped_bit_is_detected_and_never_a_wrong_value(data: Logged, draw: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = write(Path(directory), data)
@@ -101,7 +101,7 @@ def test_any_flipped_bit_is_detected_and_never_a_wrong_value(data: Logged, draw:
 
 
 @given(logged.filter(bool), st.integers(0), st.binary(min_size=1, max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_bytes_written_over_never_give_a_wrong_value(data: Logged, place: int, garbage: bytes) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = write(Path(directory), data)

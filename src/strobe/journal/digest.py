@@ -1,6 +1,6 @@
 """What one metric adds up to: last, best, count, mean, and a sparkline, in a few hundred bytes.
 
-Points come in rising steps almost always; then one pass is exact. A point at an earlier step sets `disordered`, and
+Points come in rising steps and time almost always; then one pass is exact. Any other point sets `disordered`, and
 whoever owns the digest computes it again from all points. A second value at the same step replaces the first.
 """
 
@@ -67,7 +67,7 @@ class MetricDigest:
         if self._open_step is not None:
             if step > self._open_step:
                 self._fold(self._open_step, self._open)
-            elif step < self._open_step:
+            elif step < self._open_step or time_ns < self.last_time_ns:
                 self.disordered = True
                 self._fold(step, number)
                 if time_ns >= self.last_time_ns:

@@ -39,14 +39,17 @@ class Clips:
     """From which step on a key of an attempt is superseded by later attempts."""
 
     def __init__(self) -> None:
-        self._first_steps: dict[int, dict[str, int]] = {}
+        #: attempt → key → (place in time of the first row that has the key, its step)
+        self._first_steps: dict[int, dict[str, tuple[tuple[int, str, int], int]]] = {}
         self._from_steps: dict[int, int] = {}
 
-    def note_row(self, attempt: int, keys: Iterable[str], step: int) -> None:
-        firsts = self._first_steps.setdefault(attempt, {})
-        for key in keys:
-            if key not in firsts:
-                firsts[key] = step
+    def note_row(self, header: Header, row: Row) -> None:
+        firsts = self._first_steps.setdefault(header.attempt, {})
+        place = (row.time_ns, header.writer, row.sequence)
+        for key in row.keys:
+            known = firsts.get(key)
+            if known is None or place < known[0]:
+                firsts[key] = (place, row.step)
 
     def note_from_step(self, attempt: int, step: int | None) -> None:
         if step is not None:
@@ -57,7 +60,7 @@ class Clips:
         if len(self._first_steps) < 2 and not self._from_steps:
             return math.inf
         bounds = [step for number, step in self._from_steps.items() if number > attempt]
-        bounds += [firsts[key] for number, firsts in self._first_steps.items() if number > attempt and key in firsts]
+        bounds += [firsts[key][1] for number, firsts in self._first_steps.items() if number > attempt and key in firsts]
         return min(bounds, default=math.inf)
 
 

@@ -70,7 +70,7 @@ class Replay:
         if header.kind not in HISTORY_KINDS:
             self.num_system_rows += header.kind == "system"
             return
-        self._clips.note_row(header.attempt, row.keys, row.step)
+        self._clips.note_row(header, row)
         self._book.add(header, row)
 
     def _take_event(self, header: Header, event: ev.Event) -> None:
@@ -217,14 +217,32 @@ class Replay:
 
     def _fold_metrics(self) -> dict[str, MetricDigest]:
         folded: dict[str, MetricDigest] = dict(self._parent_metrics())
+        overlapping: set[str] = set()
         for number in sorted(self._book.by_attempt):
             for key, digest in self._clipped(number).items():
-                if digest.count:
-                    folded[key] = folded[key].merge(digest) if key in folded else digest
+                earlier = folded.get(key)
+                if earlier is None:
+                    folded[key] = digest
+                elif digest.count:
+                    if earlier.count and (digest.first_step or 0) <= (earlier.last_step or 0):
+                        overlapping.add(key)
+                    folded[key] = earlier.merge(digest)
+        if overlapping:
+            folded.update(self._digest_merged(overlapping))
         for key, digest in folded.items():
             metric = self.definition(key)
             digest.goal = metric.goal if metric else None
-        return folded
+        return {key: digest for key, digest in folded.items() if digest.count}
+
+    def _digest_merged(self, keys: set[str]) -> dict[str, MetricDigest]:
+        """Digest metrics whose attempts overlap (a later one went back below its own start) from the merged history."""
+        points: dict[str, list[tuple[int, float | int, int]]] = {key: [] for key in keys}
+        for row in self.rows():
+            for top, item in row.items():
+                for key, number in iter_scalars(top, item):
+                    if key in points:
+                        points[key].append((row["_step"], number, 0))
+        return {key: MetricDigest.of(found) for key, found in points.items()}
 
     def _clipped(self, attempt: int) -> dict[str, MetricDigest]:
         clipped: dict[str, MetricDigest] = {}
