@@ -1,1 +1,117 @@
-"""Placeholder, written by the lead."""
+"""Strobe: an experiment tracker and performance lab for machine learning.
+
+    import strobe
+
+    run = strobe.init(project="demo", config={"lr": 0.01})
+    for step in range(100):
+        run.log({"loss": 1 / (step + 1)})
+    run.finish()
+
+Everything is loaded on first use: `import strobe` imports neither numpy nor torch nor the server.
+`import strobe as wandb` works for scripts written for wandb.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strobe._version import __version__
+
+if TYPE_CHECKING:
+    from strobe import data as data_types
+    from strobe.api import Api
+    from strobe.artifact import Artifact
+    from strobe.data import (
+        Audio,
+        Classes,
+        Graph,
+        Histogram,
+        Html,
+        Image,
+        Molecule,
+        Object3D,
+        Plotly,
+        Table,
+        Video,
+        plot,
+    )
+    from strobe.errors import CommError, Error, UsageError
+    from strobe.run.alert import AlertLevel
+    from strobe.run.attach import attach
+    from strobe.run.compat import agent, controller, login, require, setup, sweep, teardown
+    from strobe.run.current import finish
+    from strobe.run.init import init
+    from strobe.run.run import Run
+    from strobe.settings import Settings
+    from strobe.terminal import termerror, termlog, termwarn
+
+_LAZY: dict[str, str] = {
+    "AlertLevel": "strobe.run.alert",
+    "Api": "strobe.api",
+    "Artifact": "strobe.artifact",
+    "Audio": "strobe.data",
+    "Classes": "strobe.data",
+    "CommError": "strobe.errors",
+    "Error": "strobe.errors",
+    "Graph": "strobe.data",
+    "Histogram": "strobe.data",
+    "Html": "strobe.data",
+    "Image": "strobe.data",
+    "Molecule": "strobe.data",
+    "Object3D": "strobe.data",
+    "Plotly": "strobe.data",
+    "Run": "strobe.run.run",
+    "Settings": "strobe.settings",
+    "Table": "strobe.data",
+    "UsageError": "strobe.errors",
+    "Video": "strobe.data",
+    "agent": "strobe.run.compat",
+    "attach": "strobe.run.attach",
+    "controller": "strobe.run.compat",
+    "finish": "strobe.run.current",
+    "init": "strobe.run.init",
+    "join": "strobe.run.compat",
+    "login": "strobe.run.compat",
+    "plot": "strobe.data",
+    "plot_table": "strobe.data.plot",
+    "require": "strobe.run.compat",
+    "setup": "strobe.run.compat",
+    "sweep": "strobe.run.compat",
+    "teardown": "strobe.run.compat",
+    "termerror": "strobe.terminal",
+    "termlog": "strobe.terminal",
+    "termwarn": "strobe.terminal",
+}
+#: whole modules under another name, as wandb has them
+_MODULES = {"data_types": "strobe.data", "errors": "strobe.errors", "util": "strobe.run.name"}
+#: names that mean something else once there is a run: never kept in this module's namespace
+_CURRENT = ("config", "summary")
+
+__all__ = ["__version__", "config", "log", "run", "summary", *sorted(_LAZY)]  # noqa: PLE0604, PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(_import(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return _import(_MODULES[name])
+    if name == "run":
+        return _import("strobe.run.current").run
+    current = _import("strobe.run.current")
+    if name in _CURRENT:
+        return getattr(current, name)()
+    if name in current.METHOD_CALLS:
+        return current.METHOD_CALLS[name]
+    raise AttributeError(f"module 'strobe' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_MODULES, *_CURRENT, "log", "run", *_import("strobe.run.current").METHODS})
+
+
+def _import(module: str) -> Any:
+    from importlib import import_module
+
+    return import_module(module)

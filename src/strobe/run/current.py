@@ -1,0 +1,106 @@
+"""The current run: the one that module-level calls such as `strobe.log` mean.
+
+`strobe.log` and its kin are functions here that look the run up. While a run is active, `strobe.log` itself *is* the
+run's method, so that the module-level call costs no more than `run.log`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from strobe.errors import NotInitialized
+
+if TYPE_CHECKING:
+    from strobe.run.run import Run
+
+run: Run | None = None
+
+#: module-level names that are methods of the current run
+METHODS = (
+    "log",
+    "save",
+    "restore",
+    "define_metric",
+    "watch",
+    "unwatch",
+    "alert",
+    "log_code",
+    "log_artifact",
+    "use_artifact",
+    "log_model",
+    "use_model",
+    "link_artifact",
+    "link_model",
+    "upsert_artifact",
+    "finish_artifact",
+    "mark_preempting",
+)
+
+
+def set_run(new: Run | None) -> None:
+    """Make `new` the current run."""
+    global run
+    run = new
+    module = sys.modules["strobe"]
+    module.__dict__["log"] = METHOD_CALLS["log"] if new is None else new.log
+
+
+def clear_run(old: Any) -> None:
+    """Forget the current run if it is `old`."""
+    if run is old:
+        set_run(None)
+
+
+def require_run(name: str) -> Run:
+    """Return the current run, or raise NotInitialized that names the call."""
+    if run is None:
+        raise NotInitialized(f"strobe.{name} needs a run; call strobe.init() first")
+    return run
+
+
+def _method_call(name: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(require_run(f"{name}()"), name)(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Call `{name}` of the current run."
+    return call
+
+
+METHOD_CALLS: dict[str, Callable[..., Any]] = {name: _method_call(name) for name in METHODS}
+
+
+def finish(exit_code: int | None = None, quiet: bool | None = None) -> None:
+    """End the current run; does nothing without one."""
+    if run is not None:
+        run.finish(exit_code, quiet)
+
+
+class BeforeInit:
+    """Stands for `strobe.config` and `strobe.summary` while there is no run: every use says what to do."""
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "_name", name)
+
+    def _complain(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotInitialized(f"strobe.{object.__getattribute__(self, '_name')} needs a run; call strobe.init() first")
+
+    def __getattr__(self, key: str) -> Any:
+        if key.startswith("__"):
+            raise AttributeError(key)
+        return self._complain()
+
+    __getitem__ = __setitem__ = __delitem__ = __setattr__ = __call__ = __iter__ = __len__ = __contains__ = _complain
+
+    def __repr__(self) -> str:
+        return f"<strobe.{object.__getattribute__(self, '_name')} before strobe.init()>"
+
+
+def config() -> Any:
+    return run.config if run is not None else BeforeInit("config")
+
+
+def summary() -> Any:
+    return run.summary if run is not None else BeforeInit("summary")

@@ -1,0 +1,291 @@
+"""`init()`: from keywords to a recording run, without network, helper or waiting on the way.
+
+It makes a directory, writes the header and the start of the run, and returns. Faults of the disk do not stop the
+training; contradictions in what the caller asks for do, before anything is written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+from strobe._version import __version__
+from strobe.errors import UsageError
+from strobe.home import DEFAULT_PROJECT, LOCAL_ENTITY, Home, check_name
+from strobe.journal import event as ev
+from strobe.run import current
+from strobe.run.claim import claim_attempt, join_attempt
+from strobe.run.config import detached
+from strobe.run.config_source import read_config
+from strobe.run.environment import quick
+from strobe.run.name import generate_name, id_of
+from strobe.run.rank import Place, find_place
+from strobe.run.recorder import Recorder
+from strobe.run.redact import redact
+from strobe.run.report import start_line
+from strobe.run.resume import Plan, plan_start
+from strobe.run.run import Run
+from strobe.settings import Resolved, Settings, resolve
+from strobe.terminal import Terminal
+
+if TYPE_CHECKING:
+    from strobe.run.disabled import DisabledRun
+
+
+def init(
+    project: str | None = None,
+    *,
+    entity: str | None = None,
+    name: str | None = None,
+    config: Any = None,
+    id: str | None = None,
+    mode: str | None = None,
+    dir: str | os.PathLike[str] | None = None,
+    group: str | None = None,
+    job_type: str | None = None,
+    tags: Sequence[str] | str | None = None,
+    notes: str | None = None,
+    resume: bool | str | None = None,
+    resume_from: str | None = None,
+    fork_from: str | None = None,
+    reinit: bool | str | None = None,
+    strict_steps: bool | None = None,
+    save_code: bool | None = None,
+    allow_val_change: bool | None = None,
+    config_exclude_keys: Sequence[str] | None = None,
+    config_include_keys: Sequence[str] | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
+    force: bool | None = None,
+    tensorboard: bool | None = None,
+    sync_tensorboard: bool | None = None,
+    monitor_gym: bool | None = None,
+    anonymous: Any = None,
+) -> Run:
+    """Start a run and make it the current one.
+
+    `mode` is "offline" (the default without a server), "online", "disabled" or "shared" (several processes, one id).
+    `resume` says what happens when `id` exists: "allow", "must", "never" or "auto"; without it the run begins anew
+    and the earlier attempt stays readable. Every keyword can also be set by environment or file: docs/settings.md.
+    """
+    keywords = {
+        "project": project,
+        "entity": entity,
+        "run_name": name,
+        "run_id": id,
+        "mode": mode,
+        "home": dir,
+        "run_group": group,
+        "run_job_type": job_type,
+        "run_tags": tags,
+        "run_notes": notes,
+        "resume": resume,
+        "resume_from": resume_from,
+        "fork_from": fork_from,
+        "reinit": reinit,
+        "strict_steps": strict_steps,
+        "save_code": save_code,
+        "allow_val_change": allow_val_change,
+        "sync_tensorboard": sync_tensorboard or tensorboard,
+        "monitor_gym": monitor_gym,
+        "force": force,
+        "anonymous": anonymous,
+    }
+    given = {key: value for key, value in keywords.items() if value is not None}
+    resolved = resolve(given, settings=settings)
+    active = _settle_previous(resolved)
+    if active is not None:
+        return active
+    wanted = read_config(config, include=config_include_keys, exclude=config_exclude_keys)
+    place = find_place()
+    if resolved.mode == "disabled" or (place.rank != 0 and resolved.ranks == "zero" and resolved.mode != "shared"):
+        return _start_disabled(resolved, wanted)
+    return _start(resolved, wanted, place)
+
+
+def _settle_previous(settings: Resolved) -> Run | None:
+    """Return the active run if it is to be kept; else finish it where that is asked for."""
+    previous = current.run
+    if previous is None or settings.reinit == "create_new":
+        return None
+    if settings.reinit == "return_previous" or (settings.reinit == "default" and not _in_notebook()):
+        return previous
+    previous.finish()
+    return None
+
+
+def _start(settings: Resolved, config: dict[str, Any], place: Place) -> Run:
+    terminal = Terminal(quiet=settings.quiet, silent=settings.silent)
+    home = _usable_home(settings.home, terminal)
+    entity = check_name("entity", settings.entity or LOCAL_ENTITY)
+    project = check_name("project", settings.project or DEFAULT_PROJECT)
+    program = settings.program or _program()
+    several = settings.mode == "shared" or (settings.ranks == "all" and not place.is_alone)
+    is_primary = settings.primary and place.rank == 0
+    run_id = settings.run_id
+    if run_id is None and several and place.launch:
+        run_id = id_of(f"{project}|{place.launch}")
+    if several and not is_primary:
+        plan = Plan(_path(entity, project, run_id))
+    else:
+        plan = plan_start(
+            home,
+            entity,
+            project,
+            run_id,
+            # Of several processes that start one run, whoever comes second finds it there already.
+            resume=settings.resume or ("allow" if several else None),
+            resume_from=settings.resume_from,
+            fork_from=settings.fork_from,
+            program=program,
+        )
+    run_dir = home.run_dir(plan.path)
+    if several and not place.launch:
+        attempt = claim_attempt(run_dir) if is_primary and plan.resumed else join_attempt(run_dir)
+    else:
+        attempt = claim_attempt(run_dir, launch=place.launch if several else "")
+    kind = ("shared" if settings.mode == "shared" else "rank") if several and not is_primary else "main"
+    recorder = Recorder(
+        home, plan.path, attempt, settings, terminal, kind=kind, rank=None if place.is_alone else place.rank
+    )
+    return _open(recorder, plan, config, program, is_primary=is_primary)
+
+
+def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, *, is_primary: bool) -> Run:
+    settings = recorder.settings
+    attributes = _attributes(settings, plan, program)
+    recorder.start(
+        ev.Started(
+            time_ns=recorder.started_ns,
+            primary=is_primary,
+            from_step=plan.from_step,
+            forked_from=str(plan.forked_from) if plan.forked_from else None,
+            fork_step=plan.fork_step,
+            attributes=redact(attributes) if settings.redact else attributes,
+        )
+    )
+    run = Run(recorder, plan, attributes, plan.config if plan.resumed else {})
+    # A fork takes its parent's config over as its own; a resumed run may change what it finds.
+    run.config.update(config if plan.resumed else {**plan.config, **config}, allow_val_change=plan.resumed or None)
+    recorder.announce(describe=settings.describe and is_primary)
+    _watch_process(run)
+    if is_primary:
+        run._start_console()
+        recorder.terminal.write(start_line(attributes, recorder.path, recorder.run_dir.path, recorder.terminal))
+        _save_code(run, settings, program)
+    current.set_run(run)
+    run._on_finish.append(current.clear_run)
+    return run
+
+
+def _watch_process(run: Run) -> None:
+    from strobe.run.hooks import ExitWatch
+
+    run._watch_exit = ExitWatch(run._finish_at_exit)
+    run._watch_exit.install()
+
+
+def _attributes(settings: Resolved, plan: Plan, program: str) -> dict[str, Any]:
+    past = plan.attributes
+    attributes: dict[str, Any] = {
+        "name": settings.run_name or past.get("name") or generate_name(),
+        "mode": settings.mode,
+        "program": program,
+        "strobe_version": __version__,
+        "preempting": False,
+    }
+    for key, value in (
+        ("group", settings.run_group),
+        ("job_type", settings.run_job_type),
+        ("tags", list(settings.run_tags)),
+        ("notes", settings.run_notes),
+        ("sweep_id", settings.sweep_id),
+        ("user", settings.username),
+        ("email", settings.email),
+        ("label", settings.label),
+        ("git_commit", settings.git_commit),
+    ):
+        kept = value or past.get(key)
+        if kept:
+            attributes[key] = kept
+    if settings.describe:
+        found = quick(_cwd(), git=not settings.disable_git)
+        attributes = {**found, **attributes}
+    if settings.host:
+        attributes["host"] = settings.host
+    return attributes
+
+
+def _save_code(run: Run, settings: Resolved, program: str) -> None:
+    if settings.disable_code:
+        return
+    if settings.code_dir is not None:
+        run.log_code(str(settings.code_dir))
+    elif settings.save_code and os.path.isfile(program):
+        run.save(program, base_path=os.path.dirname(os.path.abspath(program)), policy="now")
+
+
+def _start_disabled(settings: Resolved, config: dict[str, Any]) -> Any:
+    from strobe.run.disabled import DisabledRun
+
+    attributes = {
+        "id": settings.run_id,
+        "name": settings.run_name,
+        "project": settings.project,
+        "entity": settings.entity,
+        "group": settings.run_group,
+        "job_type": settings.run_job_type,
+        "tags": settings.run_tags,
+    }
+    run: DisabledRun = DisabledRun(settings, detached(config), attributes)
+    # Deliberate: a DisabledRun has every method of a Run, and the current run is whatever init() returned.
+    current.set_run(run)  # type: ignore[arg-type]
+    run._on_finish.append(current.clear_run)
+    return run
+
+
+def _usable_home(path: Path, terminal: Terminal) -> Home:
+    """Return the home, or one in the temporary directory when it cannot be written to: nothing is lost for that."""
+    home = Home(path)
+    try:
+        home.runs.mkdir(parents=True, exist_ok=True)
+        if os.access(home.runs, os.W_OK):
+            return home
+        reason = "not writable"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    import tempfile
+
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    fallback = Home(Path(tempfile.gettempdir()) / f"strobe-{user}")
+    terminal.warn(f"cannot write to {path} ({reason}); recording to {fallback.path} instead")
+    return fallback
+
+
+def _path(entity: str, project: str, run_id: str | None) -> Any:
+    from strobe.home import RunPath
+
+    if run_id is None:
+        raise UsageError('several processes write one run, but they share no id; pass id=… (mode="shared") to each')
+    return RunPath(entity, project, check_name("run id", run_id))
+
+
+def _program() -> str:
+    main = sys.modules.get("__main__")
+    return str(getattr(main, "__file__", None) or (sys.argv[0] if sys.argv else "") or "<interactive>")
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return "/"
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})

@@ -1,0 +1,141 @@
+"""Resuming, rewinding and forking: what a new start of a run has to do with what is on disk already.
+
+`plan_start` decides before anything is written: which run, which attempt may begin, at which step it goes on, and what
+of the past it supersedes. It reads journals and writes none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from strobe.errors import RunExists, RunNotFound, UsageError
+from strobe.home import Home, RunPath, check_name
+from strobe.run.name import generate_id
+
+if TYPE_CHECKING:
+    from strobe.journal.replay import Replay
+
+_MOMENT = re.compile(r"(?P<run>[^?]+)\?_step=(?P<step>\d+)")
+
+
+@dataclass(slots=True)
+class Plan:
+    """How a run begins."""
+
+    path: RunPath
+    resumed: bool = False
+    #: the first step that log() counts from
+    starting_step: int = 0
+    #: rows of earlier attempts from here on are superseded, whatever their key
+    from_step: int | None = None
+    forked_from: RunPath | None = None
+    fork_step: int | None = None
+    #: config taken over from the past of this run, or from the run it was forked from
+    config: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def plan_start(
+    home: Home,
+    entity: str,
+    project: str,
+    run_id: str | None,
+    *,
+    resume: str | None = None,
+    resume_from: str | None = None,
+    fork_from: str | None = None,
+    program: str = "",
+) -> Plan:
+    """Return how the run begins, or raise UsageError if what is asked for contradicts what is there."""
+    if sum(given is not None for given in (resume, resume_from, fork_from)) > 1:
+        raise UsageError("give only one of resume, resume_from and fork_from")
+    if resume_from is not None:
+        return _plan_rewind(home, entity, project, run_id, resume_from)
+    if fork_from is not None:
+        return _plan_fork(home, entity, project, run_id, fork_from)
+    if resume == "auto" and run_id is None:
+        run_id = _find_unfinished(home, entity, project, program)
+    if run_id is None:
+        if resume == "must":
+            raise UsageError('resume="must" needs the id of the run to resume; pass id=… or set STROBE_RUN_ID')
+        return Plan(RunPath(entity, project, generate_id()))
+    path = RunPath(entity, project, check_name("run id", run_id))
+    if not home.run_dir(path).exists():
+        if resume == "must":
+            raise RunNotFound(f'resume="must", but there is no run {path} in {home.path}; check the id and the project')
+        return Plan(path)
+    if resume == "never":
+        raise RunExists(f'resume="never", but run {path} exists in {home.path}; choose another id or resume="allow"')
+    if resume is None:
+        # The id is used again without a word about resuming: the run begins anew, the old attempt stays readable.
+        return Plan(path, from_step=0)
+    return _continue(home, path)
+
+
+def _continue(home: Home, path: RunPath) -> Plan:
+    past = _replay(home, path)
+    last = past.last_step
+    return Plan(
+        path,
+        resumed=True,
+        starting_step=0 if last is None else last + 1,
+        config=past.config,
+        attributes=past.attributes,
+    )
+
+
+def _plan_rewind(home: Home, entity: str, project: str, run_id: str | None, moment: str) -> Plan:
+    name, step = parse_moment("resume_from", moment)
+    path = RunPath.parse(name, entity=entity, project=project)
+    if run_id is not None and run_id != path.id:
+        raise UsageError(
+            f"resume_from names run {path.id!r} but id is {run_id!r}; a rewind keeps the id, a fork changes it"
+        )
+    _require(home, path, "resume_from")
+    plan = _continue(home, path)
+    plan.from_step = plan.starting_step = step + 1
+    return plan
+
+
+def _plan_fork(home: Home, entity: str, project: str, run_id: str | None, moment: str) -> Plan:
+    name, step = parse_moment("fork_from", moment)
+    parent = RunPath.parse(name, entity=entity, project=project)
+    _require(home, parent, "fork_from")
+    path = RunPath(entity, project, check_name("run id", run_id or generate_id()))
+    if home.run_dir(path).exists():
+        raise RunExists(f"fork_from makes a new run, but {path} exists; choose another id")
+    return Plan(path, starting_step=step + 1, forked_from=parent, fork_step=step, config=_replay(home, parent).config)
+
+
+def parse_moment(name: str, moment: str) -> tuple[str, int]:
+    """Split `"run?_step=k"` into the run and the step."""
+    match = _MOMENT.fullmatch(moment)
+    if match is None:
+        raise UsageError(f'{name}={moment!r} is not understood; write "<run id>?_step=<number>"')
+    return match["run"], int(match["step"])
+
+
+def _require(home: Home, path: RunPath, option: str) -> None:
+    if not home.run_dir(path).exists():
+        raise RunNotFound(f"{option} names run {path}, which is not in {home.path}")
+
+
+def _find_unfinished(home: Home, entity: str, project: str, program: str) -> str | None:
+    """Return the latest run of this program in the project, if it did not end well."""
+    runs = [run.path for run in home.iter_runs(entity=entity, project=project)]
+    for path in sorted(runs, key=lambda path: os.stat(path).st_mtime, reverse=True):
+        replay = _replay(home, RunPath(entity, project, path.name))
+        if replay.attributes.get("program") == program:
+            return path.name if replay.state in {"crashed", "failed", "killed", "preempted"} else None
+    return None
+
+
+def _replay(home: Home, path: RunPath) -> Replay:
+    from strobe.journal.replay import Replay
+
+    replay = Replay(home.run_dir(path))
+    replay.refresh()
+    return replay
