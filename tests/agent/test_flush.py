@@ -41,7 +41,7 @@ def test_a_new_file_flushes_its_directory(make_entry: MakeEntry, monkeypatch: py
 
 def test_a_run_with_another_policy_is_left_alone(make_entry: MakeEntry) -> None:
     flusher = Flusher()
-    flusher.poll(watched(make_entry(fsync=False)), 0.0)
+    flusher.poll(watched(make_entry(fsync="never")), 0.0)
     assert flusher.num_flushes == 0
 
 

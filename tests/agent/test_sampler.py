@@ -49,6 +49,17 @@ def test_gpus_join_the_row(make_entry: MakeEntry, log: QuietLog) -> None:
     assert rows_of(run.run_dir)[0]["system.gpu.0.gpu"] == 90.0
 
 
+def test_only_the_gpus_and_disks_asked_for(make_entry: MakeEntry, log: QuietLog) -> None:
+    sampler = Sampler(log=log.write, load_gpu=FakeNvml)
+    run = watched(make_entry(stats_gpu_ids=[1], stats_disk_paths=["/proc"]))
+    sampler.poll(run, 0.0)
+    sampler.poll(run, 1.0)
+    (row,) = rows_of(run.run_dir)
+    assert "system.gpu.1.gpu" in row
+    assert not any(key.startswith("system.gpu.0") for key in row)
+    assert "system.disk./proc.usagePercent" in row
+
+
 def test_who_wants_no_stats_gets_none(sampler: Sampler, make_entry: MakeEntry) -> None:
     run = watched(make_entry(stats=False))
     sampler.poll(run, 0.0)

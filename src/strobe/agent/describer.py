@@ -15,7 +15,7 @@ from strobe.agent.log import Log
 from strobe.agent.task import WatchedRun
 from strobe.journal import event
 
-Describe = Callable[[str, list[str], list[str]], dict[str, Any]]
+Describe = Callable[[Entry], dict[str, Any]]
 
 
 class Describer:
@@ -67,13 +67,13 @@ class _Job:
 
     def _run(self) -> None:
         try:
-            self.answer = self._describe(self.entry.cwd, self.entry.argv, self.entry.sys_path)
+            self.answer = self._describe(self.entry)
         except Exception:  # noqa: BLE001 - the outermost frame of this thread; logged and counted
             self._log.exception(f"describing {self.entry.run_dir}")
 
 
-def _describe_environment(cwd: str, argv: list[str], sys_path: list[str]) -> dict[str, Any]:
+def _describe_environment(entry: Entry) -> dict[str, Any]:
     from strobe.run import environment
 
-    answer: dict[str, Any] = environment.describe(cwd, argv, sys_path)
+    answer: dict[str, Any] = environment.describe(entry.cwd, entry.argv, entry.sys_path)
     return answer

@@ -29,9 +29,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     strobe_version: str = ""
     stats: bool = True
     stats_interval_s: float = 15.0
-    #: False when the run's fsync policy is not "agent"
-    fsync: bool = True
+    #: GPUs to sample, None for all
+    stats_gpu_ids: list[int] | None = None
+    stats_disk_paths: tuple[str, ...] = ("/",)
+    #: the run's policy; "agent" is the one that concerns us
+    fsync: str = "agent"
     describe: bool = False
+    disable_git: bool = False
+    save_requirements: bool = True
+    machine_info: bool = True
     sys_path: list[str] = []
     cwd: str = ""
     argv: list[str] = []

@@ -23,16 +23,17 @@ class Flusher:
         self.num_flushes = 0
 
     def poll(self, run: WatchedRun, now: float) -> None:
-        if all(entry.fsync for entry in run.entries.values()):
+        if any(entry.fsync == "agent" for entry in run.entries.values()):
             self._flush(run)
 
     def is_pending(self, run: WatchedRun) -> bool:
         return False
 
     def close(self, run: WatchedRun) -> None:
-        with suppress(OSError):
-            self._flush(run)
-        self._flushed.pop(run, None)
+        if run in self._flushed:
+            with suppress(OSError):
+                self._flush(run)
+            del self._flushed[run]
 
     def _flush(self, run: WatchedRun) -> None:
         before = self._flushed.get(run, {})

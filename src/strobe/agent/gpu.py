@@ -7,7 +7,7 @@ CUDA_VISIBLE_DEVICES has no say in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -47,10 +47,12 @@ class Gpus:
     def __len__(self) -> int:
         return len(self._handles)
 
-    def sample(self, pids: frozenset[int]) -> dict[str, float]:
-        """Return a row with all GPUs; `system.gpu.process.*` for those that one of `pids` uses."""
+    def sample(self, pids: frozenset[int], only: Collection[int] | None = None) -> dict[str, float]:
+        """Return a row with all GPUs (or `only` some); `system.gpu.process.*` for those that one of `pids` uses."""
         row: dict[str, float] = {}
         for index, handle in enumerate(self._handles):
+            if only is not None and index not in only:
+                continue
             for kind, read in self._readers.items():
                 figures = self._ask(index, kind, read, handle)
                 row.update({f"system.gpu.{index}.{name}": value for name, value in figures.items()})

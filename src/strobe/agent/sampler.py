@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from strobe.agent.entry import Entry
 from strobe.agent.gpu import Gpus, load_nvml
 from strobe.agent.system import Counters, mount_point, rates, read_counters, read_gauges
 from strobe.agent.task import WatchedRun
@@ -45,17 +46,16 @@ class Sampler:
         wanting = [entry for entry in run.entries.values() if entry.stats]
         if not wanting or not self._is_ready():
             return
-        roots = [entry.pid for entry in wanting]
         course = self._courses.get(run)
         if course is None:
-            self._courses[run] = self._begin(run, roots, now)
+            self._courses[run] = self._begin(run, wanting, now)
         elif now >= course.due:
             interval = max(_SHORTEST_INTERVAL_S, min(entry.stats_interval_s for entry in wanting))
             # Counted from when it was due, so that the rows keep their distance; from now after a suspension.
             course.due += interval
             if course.due <= now:
                 course.due = now + interval
-            self._write(run, course, roots, now)
+            self._write(run, course, wanting, now)
 
     def is_pending(self, run: WatchedRun) -> bool:
         return False
@@ -63,20 +63,25 @@ class Sampler:
     def close(self, run: WatchedRun) -> None:
         self._courses.pop(run, None)
 
-    def _begin(self, run: WatchedRun, roots: list[int], now: float) -> _Course:
-        disks = list(dict.fromkeys(("/", mount_point(str(run.run_dir.path)))))
-        return _Course(read_counters(now, self._psutil), read_usage(roots, now, self._psutil), disks)
+    def _begin(self, run: WatchedRun, wanting: list[Entry], now: float) -> _Course:
+        # The run's own disk too: when that is full, rows are rejected.
+        asked = [path for entry in wanting for path in entry.stats_disk_paths]
+        disks = list(dict.fromkeys((*asked, mount_point(str(run.run_dir.path)))))
+        return _Course(read_counters(now, self._psutil), self._read_usage(wanting, now), disks)
 
-    def _write(self, run: WatchedRun, course: _Course, roots: list[int], now: float) -> None:
+    def _read_usage(self, wanting: list[Entry], now: float) -> Usage:
+        return read_usage([entry.pid for entry in wanting], now, self._psutil)
+
+    def _write(self, run: WatchedRun, course: _Course, wanting: list[Entry], now: float) -> None:
         counters = read_counters(now, self._psutil)
-        usage = read_usage(roots, now, self._psutil)
+        usage = self._read_usage(wanting, now)
         if not usage.pids:
             return  # all have ended between two polls: nothing to say about them
         row = rates(course.first, course.before, counters) | read_gauges(self._psutil, course.disks)
         total = self._psutil.virtual_memory().total
         row |= describe_usage(course.usage, usage, num_cpus=counters.num_cpus, memory_total=total)
         if self._gpus is not None:
-            row |= self._gpus.sample(usage.pids)
+            row |= self._gpus.sample(usage.pids, _gpu_ids(wanting))
         course.before, course.usage = counters, usage
         journal = run.journal("system")
         if journal is not None:
@@ -95,3 +100,13 @@ class Sampler:
             nvml = self._load_gpu()
             self._gpus = Gpus(nvml) if nvml is not None else None
         return self._psutil is not None
+
+
+def _gpu_ids(wanting: list[Entry]) -> set[int] | None:
+    """Return the GPUs that one of the writers asked for; None for all, which one is enough to ask for."""
+    ids: set[int] = set()
+    for entry in wanting:
+        if entry.stats_gpu_ids is None:
+            return None
+        ids.update(entry.stats_gpu_ids)
+    return ids
