@@ -1,0 +1,20 @@
+"""log1: what one log() call of 1 scalar costs the caller, without building the row."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from strobe.bench.load.worker.bench import Bench
+
+NAME = "log1"
+METRICS = {
+    "cpu": ("s", "less", "Thread CPU per log(), 1 scalar"),
+    "p50": ("s", "less", "Median wall per log(), 1 scalar"),
+    "p99": ("s", "less", "99th percentile wall per log(), 1 scalar"),
+}
+OPTIONS: dict[str, float] = {"calls": 2000}
+NEEDS: tuple[str, ...] = ()
+
+
+def measure(bench: Bench) -> dict[str, float]:
+    return bench.log_cost(1, calls=bench.option("calls"))

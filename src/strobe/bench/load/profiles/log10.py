@@ -1,0 +1,20 @@
+"""log10: what one log() call of 10 scalars costs the caller, without building the row."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from strobe.bench.load.worker.bench import Bench
+
+NAME = "log10"
+METRICS = {
+    "cpu": ("s", "less", "Thread CPU per log(), 10 scalars"),
+    "p50": ("s", "less", "Median wall per log(), 10 scalars"),
+    "p99": ("s", "less", "99th percentile wall per log(), 10 scalars"),
+}
+OPTIONS: dict[str, float] = {"calls": 2000}
+NEEDS: tuple[str, ...] = ()
+
+
+def measure(bench: Bench) -> dict[str, float]:
+    return bench.log_cost(10, calls=bench.option("calls"))

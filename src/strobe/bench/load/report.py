@@ -1,0 +1,116 @@
+"""The improvement table: each subject against the baseline, in Markdown.
+
+As in the seed's table an improvement is a percentage less; the factor with its bounds stands beside it. Pure
+functions from records to text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from strobe.bench import stats
+from strobe.bench.records import Record, format_variant
+
+#: benchmark, metric → title
+Titles = Callable[[str, str], str]
+
+
+def pick_baseline(records: Sequence[Record], name: str | None = None) -> Record | None:
+    """Return a record of the baseline: the tracker named, else wandb if measured, else the last tracker."""
+    if name is None:
+        names = [record.subject for record in records]
+        name = "wandb" if "wandb" in names else names[-1] if names else None
+    return next((record for record in records if record.subject == name), None)
+
+
+def improvement_table(records: Sequence[Record], titles: Titles, baseline: str | None = None) -> str:
+    """Return a Markdown table with one line per metric and subject other than the baseline."""
+    base = pick_baseline(records, baseline)
+    if base is None:
+        return ""
+    header = ["Metric", "Profile", "Mode", _who(base), "Measured", "Result", "Improvement"]
+    lines = []
+    for record in records:
+        peer = _same_metric(records, record, base)
+        if peer is record and len({_who(one) for one in records}) > 1:
+            continue
+        lines.append(
+            [
+                titles(record.benchmark, record.metric),
+                record.benchmark.removeprefix("load/"),
+                record.variant.get("mode", "").capitalize(),
+                format_samples(peer) if peer else "",
+                _who(record),
+                format_samples(record),
+                _improvement(record, peer) if peer and peer is not record else "",
+            ]
+        )
+    return markdown(header, lines)
+
+
+def unstable(records: Sequence[Record]) -> list[str]:
+    """Return a warning for each record whose repetitions disagree too much to be relied on."""
+    return [
+        f"{record.benchmark} {record.metric} of {_who(record)}: spread over 10 % of the median; "
+        f"repeat more often (--repeat) or quiet the machine"
+        for record in records
+        if record.unit == "s" and record.samples and record.digest().is_unstable
+    ]
+
+
+def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return an aligned Markdown table."""
+    cells = [list(header), *[[cell.replace("|", "\\|") for cell in line] for line in lines]]
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    rows = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+    rule = " | ".join("-" * width for width in widths)
+    return "\n".join(f"| {row} |" for row in [rows[0], rule, *rows[1:]])
+
+
+def format_samples(record: Record) -> str:
+    """Return median ± spread (n), or why there is none."""
+    if record.error:
+        return f"failed: {record.error}"
+    found = record.digest()
+    spread = f" ± {format_value(found.mad, record.unit)}" if found.mad else ""
+    return f"{format_value(found.median, record.unit)}{spread} (n={found.n})"
+
+
+def format_value(value: float, unit: str) -> str:
+    """Return a value in the multiple of its unit that a person would say."""
+    if unit == "s":
+        for scale, name in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
+            if value * scale >= 1 or name == "µs":
+                return f"{value * scale:.3g} {name}"
+    if unit == "B":
+        return f"{value / 1e6:.3g} MB"
+    return f"{value:,.4g} {unit}" if value < 10_000 else f"{value:,.0f} {unit}"
+
+
+def _improvement(record: Record, peer: Record) -> str:
+    if record.error or peer.error:
+        return "cannot tell"
+    if record.better == "more":
+        return ""
+    try:
+        percent = stats.improvement_percent(record.samples, peer.samples)
+    except ValueError as exc:
+        return f"cannot tell ({exc})"
+    speed = stats.describe_speed(record.samples, peer.samples)
+    if speed.startswith("no significant"):
+        return speed
+    if record.unit != "s":  # a million bytes are not "faster"
+        speed = speed.replace("faster", "less").replace("slower", "more")
+    if percent < 0:
+        return speed
+    return f"{percent:.0f}% improvement, {speed}" if percent < 99 else f"{percent:.2f}% improvement, {speed}"
+
+
+def _same_metric(records: Sequence[Record], record: Record, base: Record) -> Record | None:
+    wanted = (record.benchmark, base.subject, format_variant(base.variant), record.metric)
+    return next((one for one in records if one.key == wanted), None)
+
+
+def _who(record: Record) -> str:
+    chosen = {name: value for name, value in record.variant.items() if name != "mode"}
+    return " ".join(filter(None, (record.subject, record.subject_version, format_variant(chosen))))

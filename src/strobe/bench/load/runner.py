@@ -1,0 +1,134 @@
+"""Who is measured when: repetitions are interleaved (A B C A B C), each in a fresh process.
+
+A slow minute of the machine then falls on every subject alike. A subject that fails once is not tried again in that
+profile; its record says why. Formatting belongs to report and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from strobe.bench import machine
+from strobe.bench.load import venvs
+from strobe.bench.load.catalog import Profile
+from strobe.bench.load.job import Job, Outcome
+from strobe.bench.load.variant import Subject
+from strobe.bench.records import Environment, Record, format_variant
+from strobe.errors import Error, UsageError
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to measure and how often."""
+
+    profiles: Sequence[Profile]
+    subjects: Sequence[Subject]
+    mode: str = "offline"
+    repeat: int = 5
+    #: sizes that replace a profile's own, where it has an option of that name
+    options: dict[str, float] = field(default_factory=dict)
+    venvs: Path = field(default_factory=venvs.default_directory)
+    #: where the workers' directories are made: the file system under test
+    directory: Path | None = None
+    timeout_s: float = 600.0
+
+
+def run(plan: Plan, say: Say = lambda text: None) -> list[Record]:
+    """Measure everything in the plan; one record per profile, subject and metric."""
+    _check(plan)
+    pythons = {s.tracker.name: venvs.ensure(s.tracker, plan.venvs, say) for s in plan.subjects}
+    records: list[Record] = []
+    for profile in plan.profiles:
+        outcomes = _measure(plan, profile, pythons, say)
+        environment = machine.describe(plan.directory or Path.cwd())
+        for subject, found in zip(plan.subjects, outcomes, strict=True):
+            records += _records(plan, profile, subject, found, environment)
+    return records
+
+
+def _check(plan: Plan) -> None:
+    if plan.repeat < 1:
+        raise UsageError(f"repeat must be at least 1, got {plan.repeat}")
+    for subject in plan.subjects:
+        if plan.mode not in subject.tracker.modes:
+            modes = ", ".join(subject.tracker.modes)
+            raise UsageError(f"{subject.tracker.name} can be measured in {modes} mode only, not {plan.mode}")
+    known = {name for profile in plan.profiles for name in profile.options}
+    if unknown := set(plan.options) - known:
+        raise UsageError(f"no chosen profile has the option {', '.join(sorted(unknown))}; they have: {sorted(known)}")
+
+
+def _measure(plan: Plan, profile: Profile, pythons: dict[str, Path], say: Say) -> list[list[Outcome]]:
+    outcomes: list[list[Outcome]] = [[] for _ in plan.subjects]
+    for repetition in range(plan.repeat):
+        for subject, done in zip(plan.subjects, outcomes, strict=True):
+            if done and done[-1].error:
+                continue
+            done.append(_measure_once(plan, profile, subject, pythons[subject.tracker.name]))
+            say(f"{profile.name} {repetition + 1}/{plan.repeat} {subject.label}: {_brief(profile, done[-1])}")
+    return outcomes
+
+
+def _measure_once(plan: Plan, profile: Profile, subject: Subject, python: Path) -> Outcome:
+    if lacking := [need for need in profile.needs if need not in subject.tracker.offers]:
+        return Outcome({}, error=f"{subject.tracker.name} has no {' and no '.join(lacking)}")
+    job = Job(
+        profile=profile,
+        subject=subject,
+        python=python,
+        mode=plan.mode,
+        options=_options(plan, profile),
+        timeout_s=plan.timeout_s,
+    )
+    outcome = job.run(plan.directory)
+    if missing := [m.name for m in profile.metrics if not outcome.error and m.name not in outcome.metrics]:
+        raise Error(f"{profile.path}: measure() gave no {', '.join(missing)}, which METRICS promises")
+    return outcome
+
+
+def _brief(profile: Profile, outcome: Outcome) -> str:
+    if outcome.error:
+        return f"failed: {outcome.error}"
+    return ", ".join(f"{m.name} {outcome.metrics[m.name]:.4g} {m.unit}" for m in profile.metrics)
+
+
+def _options(plan: Plan, profile: Profile) -> dict[str, float]:
+    return {name: value for name, value in plan.options.items() if name in profile.options}
+
+
+def _records(
+    plan: Plan, profile: Profile, subject: Subject, outcomes: list[Outcome], environment: Environment
+) -> list[Record]:
+    error = outcomes[-1].error
+    return [
+        Record(
+            benchmark=f"load/{profile.name}",
+            subject=subject.tracker.name,
+            subject_version=outcomes[0].version,
+            variant={"mode": plan.mode, **subject.features},
+            metric=metric.name,
+            unit=metric.unit,
+            better=metric.better,
+            samples=() if error else tuple(float(outcome.metrics[metric.name]) for outcome in outcomes),
+            error=error,
+            options=_options(plan, profile),
+            environment=environment,
+            command=_command(plan, profile, subject),
+        )
+        for metric in profile.metrics
+    ]
+
+
+def _command(plan: Plan, profile: Profile, subject: Subject) -> str:
+    """The command that measures this record again."""
+    parts = ["strobe bench load --profile", profile.name, "--tracker", subject.tracker.name, "--mode", plan.mode]
+    if subject.features:
+        parts += ["--variant", format_variant(subject.features)]
+    parts += ["--repeat", str(plan.repeat)]
+    for name, value in _options(plan, profile).items():
+        parts += ["--option", f"{name}={value:g}"]
+    return " ".join(parts)

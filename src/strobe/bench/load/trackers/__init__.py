@@ -1,0 +1,1 @@
+"""One tracker per file, found by listing this directory; docs/benchmarks.md says what a file holds."""

@@ -1,0 +1,144 @@
+"""What a handful of samples says: middle, spread, and the ratio of two of them with bounds.
+
+Pure functions over sequences of floats, for every benchmark and every table. Medians, because timings have a long
+right tail; bootstrap bounds, because they assume no distribution. A comparison that cannot be made says so
+instead of guessing. This module knows nothing of clocks, trackers or files.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_CONFIDENCE = 0.95
+
+
+def quantile(samples: Sequence[float], fraction: float) -> float:
+    """Return the value below which `fraction` of the samples lie, interpolated between neighbours."""
+    if not samples:
+        raise ValueError("no samples")
+    if not 0.0 <= fraction <= 1.0:
+        raise ValueError(f"fraction must lie between 0 and 1, got {fraction}")
+    ordered = sorted(samples)
+    position = fraction * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    if ordered[below] == ordered[above]:
+        return ordered[below]
+    # Weighted sum rather than low + weight * (high - low): the difference overflows for huge opposite values.
+    weight = position - below
+    return ordered[below] * (1.0 - weight) + ordered[above] * weight
+
+
+def median(samples: Sequence[float]) -> float:
+    """Return the middle sample (the mean of the two middle ones if their number is even)."""
+    return quantile(samples, 0.5)
+
+
+def mad(samples: Sequence[float]) -> float:
+    """Return the median absolute deviation from the median: half of the samples lie within it."""
+    middle = median(samples)
+    return median([abs(sample - middle) for sample in samples])
+
+
+def iqr(samples: Sequence[float]) -> float:
+    """Return the width of the middle half of the samples."""
+    return quantile(samples, 0.75) - quantile(samples, 0.25)
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a table shows of a list of samples: never a single number."""
+
+    n: int
+    median: float
+    mad: float
+    iqr: float
+    low: float
+    high: float
+
+    @property
+    def is_unstable(self) -> bool:
+        """Whether the samples disagree so much (spread over 10 % of the median) that more of them are needed."""
+        return self.n > 1 and self.mad > 0.1 * abs(self.median)
+
+
+def digest(samples: Sequence[float]) -> Digest:
+    """Describe the samples; raises ValueError if there are none."""
+    return Digest(
+        n=len(samples),
+        median=median(samples),
+        mad=mad(samples),
+        iqr=iqr(samples),
+        low=min(samples),
+        high=max(samples),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times `a` is as large as `b`; `low`..`high` holds it with 95 % confidence, None if n is 1."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def is_significant(self) -> bool | None:
+        """Whether the bounds exclude "equal"; None when nobody can tell from so few samples."""
+        if self.low is None or self.high is None:
+            return None
+        return not self.low <= 1.0 <= self.high
+
+
+def ratio(a: Sequence[float], b: Sequence[float], *, seed: int = 0, resamples: int = 1000) -> Ratio:
+    """Return median(a) / median(b) with bootstrap bounds; raises ValueError where that has no meaning."""
+    if not a or not b:
+        raise ValueError("no samples")
+    if min(b) <= 0 or min(a) < 0:
+        raise ValueError("a ratio needs positive samples below the line and none negative above it")
+    value = median(a) / median(b)
+    if len(a) < 2 or len(b) < 2:
+        return Ratio(value, None, None, min(len(a), len(b)))
+    rng = random.Random(seed)
+    resampled = [median(rng.choices(a, k=len(a))) / median(rng.choices(b, k=len(b))) for _ in range(resamples)]
+    tail = (1.0 - _CONFIDENCE) / 2
+    # The point estimate belongs inside its own bounds even when few samples make the percentiles lopsided.
+    low = min(value, quantile(resampled, tail))
+    high = max(value, quantile(resampled, 1.0 - tail))
+    return Ratio(value, low, high, min(len(a), len(b)))
+
+
+def describe_speed(subject: Sequence[float], peer: Sequence[float]) -> str:
+    """Say how much quicker `subject` is than `peer` (both: less is better), or that nobody can tell."""
+    try:
+        found = ratio(peer, subject)
+    except ValueError as exc:
+        return f"cannot tell ({exc})"
+    if found.is_significant is False:
+        return f"no significant difference (n={found.n})"
+    slower = found.value < 1.0
+    value = 1.0 / found.value if slower and found.value > 0 else found.value
+    word = "slower" if slower else "faster"
+    if found.low is None or found.high is None:
+        return f"{format_factor(value)}× {word} (n={found.n}, no bounds)"
+    if slower and found.low > 0:
+        low, high = 1.0 / found.high, 1.0 / found.low
+    else:
+        low, high = found.low, found.high
+    return f"{format_factor(value)}× {word} ({format_factor(low)} to {format_factor(high)}, n={found.n})"
+
+
+def improvement_percent(subject: Sequence[float], peer: Sequence[float]) -> float:
+    """Return by how many percent `subject` is less than `peer`; negative when it is more."""
+    return 100.0 * (1.0 - ratio(subject, peer).value)
+
+
+def format_factor(value: float) -> str:
+    """Write a factor with about three digits, and no digits behind the point once they mean nothing."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

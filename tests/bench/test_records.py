@@ -1,0 +1,75 @@
+"""Records survive their file, and a file that is not one is refused by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strobe.bench import machine
+from strobe.bench.records import SCHEMA, Environment, Record, append_records, format_variant, read_records
+from strobe.errors import Error
+
+names = st.text(max_size=10)
+records = st.builds(
+    Record,
+    benchmark=names,
+    subject=names,
+    subject_version=names,
+    variant=st.dictionaries(names, names, max_size=3),
+    metric=names,
+    unit=names,
+    better=st.sampled_from(["less", "more"]),
+    samples=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=5).map(tuple),
+    error=st.none() | names,
+    options=st.dictionaries(names, st.floats(allow_nan=False, allow_infinity=False), max_size=2),
+    environment=st.builds(Environment, host=names, cpu_count=st.integers(0, 512)),
+    command=names,
+)
+
+
+@given(st.lists(records, max_size=4), st.lists(records, max_size=4))
+def test_what_is_appended_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, first: list[Record], second: list[Record]
+) -> None:
+    path = tmp_path_factory.mktemp("records") / "deep" / "results.jsonl"
+    append_records(path, first)
+    append_records(path, second)
+    assert list(read_records(path)) == [*first, *second]
+
+
+def test_a_line_that_is_no_record_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    append_records(path, [Record(benchmark="b", subject="s", metric="m", unit="s")])
+    with path.open("a") as stream:
+        stream.write('\n{"benchmark": 3}\n')
+    with pytest.raises(Error, match=r"results\.jsonl:3: not a benchmark record"):
+        list(read_records(path))
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    append_records(path, [Record(benchmark="b", subject="s", metric="m", unit="s", schema=SCHEMA + 1)])
+    with pytest.raises(Error, match="update Strobe"):
+        list(read_records(path))
+
+
+def test_digest_and_key() -> None:
+    record = Record(benchmark="b", subject="s", metric="m", unit="s", variant={"a": "1"}, samples=(1.0, 2.0, 3.0))
+    assert record.digest().median == 2.0
+    assert record.key == ("b", "s", "a=1", "m")
+    with pytest.raises(ValueError, match="no samples"):
+        Record(benchmark="b", subject="s", metric="m", unit="s", error="failed").digest()
+
+
+def test_a_variant_is_written_as_in_the_seed() -> None:
+    assert format_variant({"mode": "offline", "core": "false"}) == "mode=offline,core=false"
+
+
+def test_the_machine_is_described(tmp_path: Path) -> None:
+    found = machine.describe(tmp_path)
+    assert found.cpu_count >= 1
+    assert found.python
+    assert found.started_at.endswith("+00:00")
