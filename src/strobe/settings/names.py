@@ -23,6 +23,10 @@ class Name:
         self.rank = rank
         self.opposite = opposite
 
+    def spellings(self) -> list[str]:
+        """Return every keyword that means the same setting."""
+        return [keyword for keyword, name in KEYWORDS.items() if name.field is self.field]
+
     def read(self, value: Any, base: str, source: str) -> Any:
         """Return the typed value (None: not given), or raise SettingsError naming `source` and the value."""
         try:
@@ -72,6 +76,15 @@ def _variables() -> dict[str, Name]:
 
 KEYWORDS: dict[str, Name] = _keywords()
 VARIABLES: dict[str, Name] = _variables()
+
+
+def known_name(keyword: str) -> Name:
+    """Return what a keyword means, or raise SettingsError with the nearest one."""
+    known = KEYWORDS.get(keyword)
+    if known is None:
+        hint = suggestion(keyword, KEYWORDS) or "; `strobe config` lists all"
+        raise SettingsError(f"there is no setting {keyword!r}{hint}")
+    return known
 
 
 def suggestion(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:

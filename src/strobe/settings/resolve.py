@@ -13,7 +13,7 @@ from typing import Any
 from strobe.errors import SettingsError
 from strobe.home import default_home
 from strobe.settings.files import SettingsFile, project_file, user_file
-from strobe.settings.names import KEYWORDS, VARIABLES, Name, suggestion
+from strobe.settings.names import KEYWORDS, VARIABLES, Name, known_name, suggestion
 from strobe.settings.notice import mark, warn_once, was_given
 from strobe.settings.settings import Settings, read_keywords, shown, working_directory
 from strobe.settings.table import FIELDS
@@ -35,9 +35,7 @@ class Resolved(Settings):
 
     def origin(self, name: str) -> str:
         """Return where the value comes from: "keyword", "settings", a variable, "file:line" or "default"."""
-        if name not in KEYWORDS:
-            raise SettingsError(f"there is no setting {name!r}{suggestion(name, KEYWORDS)}")
-        found: str = vars(self)["_origins"].get(KEYWORDS[name].field.name, DEFAULT)
+        found: str = vars(self)["_origins"].get(known_name(name).field.name, DEFAULT)
         return found
 
     def replace(self, origin: str = "keyword", **changes: Any) -> Resolved:

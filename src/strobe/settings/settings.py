@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from strobe.errors import SettingsError
 from strobe.settings.field import Field
-from strobe.settings.names import KEYWORDS, suggestion
+from strobe.settings.names import KEYWORDS, known_name
 from strobe.settings.notice import warn_once
 from strobe.settings.table import FIELDS, Table
 
@@ -74,8 +74,7 @@ def _reject_or_warn(name: str, value: Any) -> None:
 
     why = reason(name, value)
     if why is None:
-        hint = suggestion(name, KEYWORDS) or "; `strobe config` lists all"
-        raise SettingsError(f"there is no setting {name!r}{hint}")
+        known_name(name)  # raises
     if why and value is not None:
         warn_once(f"setting {name}", f"the wandb setting {name} has no effect: {why}")
 

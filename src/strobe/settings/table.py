@@ -50,7 +50,7 @@ class Table:
 
     # --- the run's identity
     run_id: str | None = setting(
-        Text(), None, "Id of the run; the same id again resumes it.", wandb="run_id", short="id",
+        Text(), None, "Id of the run; `resume` says what happens if it exists.", wandb="run_id", short="id",
         default_shown="generated")
     run_name: str | None = setting(
         Text(), None, "Name for people.", wandb="run_name", short="name", env="name", default_shown="generated")
