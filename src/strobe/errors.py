@@ -12,6 +12,7 @@
     │   ├── JournalVersion     written by a newer Strobe
     │   └── JournalCorrupt     bytes are not what was written
     ├── ArtifactError          an artifact is missing, changed or contradictory
+    │   └── ArtifactNotLogged  it has no version yet (also an AttributeError, so that hasattr() works)
     ├── MissingExtra           a library that an optional capability needs is not installed
     └── CommError              a server could not be reached or refused
 
@@ -67,6 +68,10 @@ class JournalCorrupt(JournalError):
 
 class ArtifactError(Error):
     """An artifact is missing, was changed, or contradicts itself."""
+
+
+class ArtifactNotLogged(ArtifactError, AttributeError):
+    """Only a logged artifact has this; log it, and `wait()` if it's large."""
 
 
 class MissingExtra(Error, ImportError):

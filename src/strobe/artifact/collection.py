@@ -1,0 +1,221 @@
+"""All versions of one name, on disk.
+
+    <home>/artifacts/collections/<entity>/<project>/<name>/
+        collection.json                    its type, fixed by whoever logs first
+        v0/version.json, v0/manifest.json  published whole, by renaming the directory
+        v0/edits.json, v0/used/, v0/links/, v0/deleted
+        aliases/<alias>.json               where an alias was put by hand
+        parts/                             see strobe.artifact.part
+
+A name lies directly under its project, not under its type, so that two processes can't give it two types. There is no
+index to get out of step: `latest` is the highest version there is, other aliases are claims, and the latest claim
+wins. A number is never used twice, even if its version was deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import msgspec
+
+from strobe.artifact import record
+from strobe.artifact.atomic import create_directory
+from strobe.artifact.manifest import Manifest
+from strobe.artifact.name import LATEST, check_alias, version_number
+from strobe.artifact.record import AliasEdit, CollectionFacts, Edits, Use, Version
+from strobe.errors import ArtifactError
+from strobe.home import Home
+
+
+class Collection:
+    """The versions of `entity/project/name` in a home."""
+
+    def __init__(self, home: Home, entity: str, project: str, name: str) -> None:
+        self.home = home
+        self.entity = entity
+        self.project = project
+        self.name = name
+        self.path = home.artifacts / "collections" / entity / project / name
+        self._facts: CollectionFacts | None = None
+        self._versions: dict[int, Version] = {}
+
+    def __repr__(self) -> str:
+        return f"Collection({self.qualified_name!r})"
+
+    @property
+    def qualified_name(self) -> str:
+        return f"{self.entity}/{self.project}/{self.name}"
+
+    @property
+    def type(self) -> str:
+        """The type of all versions; ArtifactError if there is no such collection."""
+        if self._facts is None:
+            self._facts = record.read_if_there(self.path / "collection.json", CollectionFacts)
+        if self._facts is None:
+            raise ArtifactError(f"there is no artifact {self.qualified_name!r} in {self.home.path}")
+        return self._facts.type
+
+    def exists(self) -> bool:
+        return (self.path / "collection.json").is_file()
+
+    # --- versions
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the versions that there are, newest first."""
+        return [number for number in self._all_numbers() if not (self._dir(number) / "deleted").exists()]
+
+    def version(self, number: int) -> Version:
+        """Return the facts of a version; ArtifactError if it's not there."""
+        if number not in self._versions:
+            found = record.read_if_there(self._dir(number) / "version.json", Version)
+            if found is None or (self._dir(number) / "deleted").exists():
+                raise ArtifactError(f"there is no version v{number} of {self.qualified_name!r}")
+            self._versions[number] = found
+        return self._versions[number]
+
+    def manifest(self, number: int) -> Manifest:
+        """Return what a version holds."""
+        algorithm = self.version(number).algorithm
+        try:
+            content = (self._dir(number) / "manifest.json").read_bytes()
+        except FileNotFoundError as exc:
+            raise ArtifactError(f"version v{number} of {self.qualified_name!r} was deleted") from exc
+        return Manifest.decode(content, algorithm=algorithm)
+
+    def create(self, kind: str) -> None:
+        """Make the collection unless it's there; ArtifactError if it's there with another type."""
+        facts = CollectionFacts(name=self.name, type=kind, created_ns=time.time_ns())
+        if not self.exists():
+            create_directory(self.path, {"collection.json": msgspec.json.encode(facts)})
+        if self.type != kind:
+            raise ArtifactError(
+                f"artifact {self.qualified_name!r} has type {self.type!r} already and can't get {kind!r}; "
+                "choose another name or that type"
+            )
+
+    def publish(self, facts: Version, added: Manifest, *, on_latest: bool = False) -> tuple[Version, bool]:
+        """Add a version, and tell whether it's new: the latest one is returned if it holds the same.
+
+        `on_latest` puts `added` over what the latest version holds. Every object must be in the store by now: once the
+        directory is renamed, others will read it.
+        """
+        while True:
+            taken = next(iter(self._all_numbers()), -1)
+            latest = self._intact_latest()
+            manifest = added
+            if on_latest and latest is not None:
+                manifest = self.manifest(latest.number).merged(added)
+                manifest.check_tree()
+            digest = manifest.digest
+            if latest is not None and latest.digest == digest:
+                return latest, False
+            version = msgspec.structs.replace(
+                facts,
+                number=taken + 1,
+                digest=digest,
+                algorithm=manifest.algorithm,
+                size=manifest.size,
+                num_files=len(manifest),
+            )
+            files = {"version.json": msgspec.json.encode(version), "manifest.json": manifest.encode()}
+            if create_directory(self._dir(version.number), files):
+                return version, True
+
+    def delete(self, number: int) -> None:
+        """Take a version away; its number stays taken, its objects go with the next gc."""
+        for alias in self.aliases_of(number):
+            if alias != LATEST:
+                self.point(alias, None)
+        directory = self._dir(number)
+        (directory / "deleted").touch()
+        (directory / "manifest.json").unlink(missing_ok=True)
+        shutil.rmtree(directory / "links", ignore_errors=True)
+        self._versions.pop(number, None)
+
+    # --- aliases
+
+    def resolve(self, reference: str) -> int | None:
+        """Return the version that `v3`, `latest` or an alias stands for, None if nothing does."""
+        numbers = self.numbers()
+        number = version_number(reference)
+        if number is not None:
+            return number if number in numbers else None
+        if reference == LATEST:
+            return numbers[0] if numbers else None
+        edit = record.read_if_there(self._alias_path(reference), AliasEdit)
+        for newer in numbers:
+            if edit is not None and newer <= edit.after:
+                break
+            if reference in self.version(newer).aliases:
+                return newer
+        return edit.version if edit is not None and edit.version in numbers else None
+
+    def point(self, alias: str, number: int | None) -> None:
+        """Move an alias to a version, or take it away (None); `latest` moves by itself only."""
+        if alias == LATEST:
+            return
+        highest = next(iter(self._all_numbers()), -1)
+        edit = AliasEdit(version=number, after=highest, time_ns=time.time_ns())
+        record.write(self._alias_path(alias), edit)
+
+    def aliases_of(self, number: int) -> list[str]:
+        """Return the aliases that stand for a version now, `latest` first."""
+        candidates = {*self.version(number).aliases, *self._edited_aliases()}
+        found = sorted(alias for alias in candidates if self.resolve(alias) == number)
+        return [LATEST, *found] if self.resolve(LATEST) == number else found
+
+    def aliases(self) -> dict[str, int]:
+        """Return every alias with the version that it stands for."""
+        return {alias: number for number in self.numbers() for alias in self.aliases_of(number)}
+
+    # --- what is said about a version
+
+    def edits(self, number: int) -> Edits | None:
+        return record.read_if_there(self._dir(number) / "edits.json", Edits)
+
+    def edit(self, number: int, edits: Edits) -> None:
+        record.write(self._dir(number) / "edits.json", edits)
+
+    def note_use(self, number: int, use: Use, *, kind: str = "used") -> None:
+        """Remember that a run used (or, kind="links", that another collection holds) a version."""
+        import hashlib
+
+        # A hash, because three names of 128 bytes each don't fit into a file name.
+        name = hashlib.sha1(use.by.encode(), usedforsecurity=False).hexdigest()
+        record.write(self._dir(number) / kind / f"{name}.json", use)
+
+    def uses(self, number: int, *, kind: str = "used") -> list[Use]:
+        """Return who used (or linked) a version, in order of time."""
+        directory = self._dir(number) / kind
+        found = [record.read(path, Use) for path in directory.glob("*.json")] if directory.is_dir() else []
+        return sorted(found, key=lambda use: use.time_ns)
+
+    # --- paths
+
+    def _dir(self, number: int) -> Path:
+        return self.path / f"v{number}"
+
+    def _alias_path(self, alias: str) -> Path:
+        return self.path / "aliases" / f"{check_alias(alias)}.json"
+
+    def _edited_aliases(self) -> list[str]:
+        directory = self.path / "aliases"
+        return [path.stem for path in directory.glob("*.json")] if directory.is_dir() else []
+
+    def _all_numbers(self) -> list[int]:
+        try:
+            names = os.listdir(self.path)
+        except FileNotFoundError:
+            return []
+        found = (version_number(name) for name in names)
+        return sorted((number for number in found if number is not None), reverse=True)
+
+    def _intact_latest(self) -> Version | None:
+        numbers = self.numbers()
+        try:
+            return self.version(numbers[0]) if numbers else None
+        except ArtifactError:
+            return None  # damaged: whatever it held, what comes now is another version
