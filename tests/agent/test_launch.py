@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +108,23 @@ def test_status_of_a_living_agent(home: Home) -> None:
     _sit(home, "1.0")
     found = status(home)
     assert (found.running, found.pid, found.version, found.problem) == (True, os.getpid(), "1.0", None)
+
+
+def _modules_after(statement: str) -> set[str]:
+    program = f"import sys; before = set(sys.modules); {statement}; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.slow
+def test_init_imports_nothing_heavy_for_it() -> None:
+    loaded = _modules_after("import strobe.agent.launch, strobe.agent.command, strobe.agent.spawn")
+    assert loaded.isdisjoint(
+        {"subprocess", "psutil", "numpy", "asyncio", "logging", "json", "signal", "fcntl", "hashlib"}
+    )
+
+
+@pytest.mark.slow
+def test_the_agent_stays_small() -> None:
+    loaded = _modules_after("import strobe.agent.main")
+    assert loaded.isdisjoint({"numpy", "asyncio", "logging", "httpx", "argparse", "multiprocessing", "strobe.run.init"})

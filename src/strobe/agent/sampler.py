@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from strobe.agent.cgroup import read_memory
 from strobe.agent.entry import Entry
 from strobe.agent.gpu import Gpus, load_nvml
 from strobe.agent.system import Counters, mount_point, rates, read_counters, read_gauges
@@ -80,6 +81,7 @@ class Sampler:
         row = rates(course.first, course.before, counters) | read_gauges(self._psutil, course.disks)
         total = self._psutil.virtual_memory().total
         row |= describe_usage(course.usage, usage, num_cpus=counters.num_cpus, memory_total=total)
+        row |= read_memory(wanting[0].pid)  # writers of one run on one machine share a container or job
         if self._gpus is not None:
             row |= self._gpus.sample(usage.pids, _gpu_ids(wanting))
         course.before, course.usage = counters, usage
