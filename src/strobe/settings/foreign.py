@@ -36,8 +36,8 @@ _SETTINGS = {
     " azure_account_url_to_access_key",
     _LAUNCH: "launch launch_config_path disable_job_creation job_name job_source x_runqueue_item_id docker"
     " sagemaker_disable",
-    _LATER: "sync_tensorboard tensorboard monitor_gym sweep_param_path config_paths capture_loggers label_disable x_files_dir"
-    " disable_git_fork_point console_multipart console_chunk_max_bytes console_chunk_max_seconds"
+    _LATER: "sync_tensorboard tensorboard monitor_gym sweep_param_path config_paths capture_loggers label_disable"
+    " x_files_dir disable_git_fork_point console_multipart console_chunk_max_bytes console_chunk_max_seconds"
     " allow_media_symlink table_raise_on_max_row_limit_exceeded",
     _NO_MONITOR: "x_stats_pid x_stats_neuron_monitor_config_path x_stats_dcgm_exporter x_stats_open_metrics_endpoints"
     " x_stats_open_metrics_filters x_stats_open_metrics_http_headers x_stats_cpu_count x_stats_cpu_logical_count"
