@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from strobe._version import __version__
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what a type checker sees; at run time __getattr__ loads these
+    # ruff: noqa: F401
     from strobe import data as data_types
     from strobe.api import Api
     from strobe.artifact import Artifact

@@ -17,8 +17,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from strobe.errors import UsageError
 
@@ -53,8 +53,10 @@ def check_name(kind: str, name: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class RunPath:
+# Named tuples, because dataclasses would double the time of `import strobe`.
+
+
+class RunPath(NamedTuple):
     """The name of a run: (entity, project, id), here as in wandb."""
 
     entity: str
@@ -79,8 +81,7 @@ class RunPath:
         raise UsageError(f"{text!r} is not a run path; write entity/project/id, project/id, or id with a project")
 
 
-@dataclass(frozen=True, slots=True)
-class RunDir:
+class RunDir(NamedTuple):
     """The directory of one run."""
 
     path: Path
@@ -106,8 +107,7 @@ class RunDir:
         return self.journal.is_dir()
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(NamedTuple):
     """A directory that holds runs."""
 
     path: Path

@@ -7,15 +7,14 @@ resumes a run only to add `eval/acc` leaves the training curves alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from strobe.identity import is_alive
 from strobe.journal.event import Ended, Started
 from strobe.journal.segment import Header
 
 
-@dataclass(slots=True)
-class WriterState:
+class WriterState(msgspec.Struct):
     """One process that wrote in an attempt."""
 
     header: Header
@@ -34,12 +33,11 @@ class WriterState:
         return "crashed" if alive is False else "running"
 
 
-@dataclass(slots=True)
-class Attempt:
+class Attempt(msgspec.Struct):
     """One start of a run."""
 
     number: int
-    writers: dict[str, WriterState] = field(default_factory=dict)
+    writers: dict[str, WriterState] = {}
 
     @property
     def primary(self) -> WriterState | None:

@@ -16,6 +16,8 @@ TAB = 8
 BLANK: Cell = (" ", "")
 _FILLER: Cell = ("", "")
 _RESET = "\x1b[0m"
+# Characters other than ASCII that were found to be one column wide: bars are drawn with the same few again and again.
+_narrow: set[str] = set()
 STYLE = re.compile(r"\x1b\[([0-9;:]*)m")
 
 # Which codes switch off which; everything else that is no colour is a flag of its own.
@@ -62,12 +64,14 @@ def put(cells: list[Cell], column: int, run: str, style: str) -> int:
     """Write `run` (no controls) over `cells` at `column`; return the column after it."""
     if column > len(cells):
         cells += [BLANK] * (column - len(cells))
-    if run.isascii():
+    if run.isascii() or _narrow.issuperset(run):
         fresh = [(character, style) for character in run]
     else:
         fresh = []
         for character in run:
             width = _width(character)
+            if width == 1:
+                _narrow.add(character)
             if width:
                 fresh += [(character, style), _FILLER][:width]
             elif fresh:

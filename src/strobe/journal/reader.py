@@ -32,10 +32,10 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     values: list[Any]
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Yield what was logged; holes are left out."""
+        """Yield what was logged; holes are left out, keys of nested maps are strings."""
         for key, item in zip(self.keys, self.values, strict=True):
             if item is not value.HOLE_VALUE:
-                yield key, item
+                yield key, _with_text_keys(item) if item.__class__ is dict else item
 
 
 class Noted(msgspec.Struct, frozen=True, gc=False):
@@ -211,6 +211,14 @@ class JournalReader:
         """(segment name, damage) for everything unreadable."""
         found = [(name, damage) for name, reader in self.segments.items() for damage in reader.damages]
         return found + [(name, Damage(0, 0, reason)) for name, reason in self.refused.items()]
+
+
+def _with_text_keys(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {key if isinstance(key, str) else str(key): _with_text_keys(inner) for key, inner in item.items()}
+    if isinstance(item, list):
+        return [_with_text_keys(inner) for inner in item]
+    return item
 
 
 def _read_at(stream: Any, offset: int, size: int) -> bytes:

@@ -19,18 +19,34 @@ BIGINT, ARRAY, HOLE = 1, 2, 3
 _plain_encode = msgspec.msgpack.encode
 
 
-class Array(msgspec.Struct, frozen=True, array_like=True):
+class Array:
     """An n-dimensional array that needs no numpy to be carried around."""
 
-    dtype: str
-    shape: tuple[int, ...]
-    data: bytes
+    # Not a struct: msgspec would write one as a plain list.
+    __slots__ = ("data", "dtype", "shape")
+
+    def __init__(self, dtype: str, shape: tuple[int, ...], data: bytes) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.data = data
 
     def numpy(self) -> Any:
         """Return it as a numpy array."""
         import numpy as np
 
         return np.frombuffer(self.data, dtype=self.dtype).reshape(self.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Array) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __repr__(self) -> str:
+        return f"Array({self.dtype!r}, {self.shape})"
+
+    def _parts(self) -> tuple[str, tuple[int, ...], bytes]:
+        return self.dtype, self.shape, self.data
 
 
 class Hole:
@@ -54,7 +70,7 @@ def bigint(value: int) -> msgspec.msgpack.Ext:
 def extension(value: Any) -> msgspec.msgpack.Ext | None:
     """Return the extension form of one of our own types, else None."""
     if isinstance(value, Array):
-        return msgspec.msgpack.Ext(ARRAY, _plain_encode(value))
+        return msgspec.msgpack.Ext(ARRAY, _plain_encode(value._parts()))
     if value is HOLE_VALUE:
         return _HOLE_EXT
     return None
@@ -64,13 +80,13 @@ def decode_extension(code: int, data: memoryview) -> Any:
     if code == BIGINT:
         return int(bytes(data))
     if code == ARRAY:
-        return _decode_array(data)
+        return Array(*_decode_array(data))
     if code == HOLE:
         return HOLE_VALUE
     return msgspec.msgpack.Ext(code, bytes(data))
 
 
-_decode_array = msgspec.msgpack.Decoder(Array).decode
+_decode_array = msgspec.msgpack.Decoder(tuple[str, tuple[int, ...], bytes]).decode
 decode = msgspec.msgpack.Decoder(ext_hook=decode_extension, strict=False).decode
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import time_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 from strobe._version import __version__
 from strobe.errors import UsageError
@@ -31,9 +31,6 @@ from strobe.run.resume import Plan, plan_start
 from strobe.run.run import Run
 from strobe.settings import Resolved, Settings, resolve
 from strobe.terminal import Terminal
-
-if TYPE_CHECKING:
-    from strobe.run.disabled import DisabledRun
 
 
 def init(
@@ -228,7 +225,7 @@ def _save_code(run: Run, settings: Resolved, program: str) -> None:
         run.save(program, base_path=os.path.dirname(os.path.abspath(program)), policy="now")
 
 
-def _start_disabled(settings: Resolved, config: dict[str, Any]) -> Any:
+def _start_disabled(settings: Resolved, config: dict[str, Any]) -> Run:
     from strobe.run.disabled import DisabledRun
 
     attributes = {
@@ -240,9 +237,9 @@ def _start_disabled(settings: Resolved, config: dict[str, Any]) -> Any:
         "job_type": settings.run_job_type,
         "tags": settings.run_tags,
     }
-    run: DisabledRun = DisabledRun(settings, detached(config), attributes)
-    # Deliberate: a DisabledRun has every method of a Run, and the current run is whatever init() returned.
-    current.set_run(run)  # type: ignore[arg-type]
+    # A DisabledRun answers to everything that a Run does; for a type checker it is one.
+    run = cast(Run, DisabledRun(settings, detached(config), attributes))
+    current.set_run(run)
     run._on_finish.append(current.clear_run)
     return run
 

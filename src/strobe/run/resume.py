@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from strobe.errors import RunExists, RunNotFound, UsageError
 from strobe.home import Home, RunPath, check_name
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 _MOMENT = re.compile(r"(?P<run>[^?]+)\?_step=(?P<step>\d+)")
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(msgspec.Struct):
     """How a run begins."""
 
     path: RunPath
@@ -34,8 +34,8 @@ class Plan:
     forked_from: RunPath | None = None
     fork_step: int | None = None
     #: config taken over from the past of this run, or from the run it was forked from
-    config: dict[str, Any] = field(default_factory=dict)
-    attributes: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
 
 
 def plan_start(

@@ -91,9 +91,9 @@ class Run(RunAttributes, RunParts):
         except TypeError:
             if not isinstance(step, float) and not hasattr(step, "item"):
                 raise UsageError(f"log(step={step!r}): a step is a whole number, not {type(step).__name__}") from None
-            number = int(step)
-            if number != step:
+            if not float(step).is_integer():
                 raise UsageError(f"log(step={step!r}): a step is a whole number") from None
+            number = int(step)
         if self._strict and number < self._step:
             raise StepOrder(f"log(step={number}) after step {self._step}, and strict_steps is on; nothing was recorded")
         self._step = number + 1 if commit else number
@@ -144,8 +144,8 @@ class Run(RunAttributes, RunParts):
             self._recorder.writer.fill(row.sequence, row.step, row.time_ns, values)
         if faults:
             self._rejected += len(faults)
-            key, error = next(iter(faults.items()))
-            self._recorder.terminal.warn_once(f"deferred:{self.id}", f"the value of {key!r} never came: {error}")
+            key, reason = next(iter(faults.items()))
+            self._recorder.terminal.warn_once(f"deferred:{self.id}", f"the value of {key!r} never came: {reason}")
 
     def _note_big(self, key: str, size: int) -> None:
         if size > 4 << 20:
@@ -247,6 +247,7 @@ class Run(RunAttributes, RunParts):
         return min(1.0, (typical * writer.rows + self._careful_ns) / elapsed) if elapsed else None
 
     def _refuse_row(self, data: Mapping[str, Any], step: int) -> int:
+        self._step = step
         raise RunFinished(f"run {self.id} has finished, it takes no more rows; call strobe.init() for a new one")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from strobe.data.media import INLINE_LIMIT, Media, MediaFiles
-from strobe.journal.value import HOLE_VALUE, Array, bigint, encode, extension
+from strobe.journal.value import HOLE_VALUE, Array, Hole, bigint, encode, extension
 from strobe.run.pending import Pending, find_pending, is_pending
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def fast_hook(value: Any) -> Any:
 
 
 def _find_converter(kind: type) -> Callable[[Any], Any]:
+    if kind is Array or kind is Hole:
+        return extension
     for base, convert in ((int, int), (float, float), (str, str)):
         if issubclass(kind, base):
             return convert
