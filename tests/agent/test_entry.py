@@ -34,6 +34,17 @@ def test_entries_come_change_and_go(home: Home, active: ActiveEntries, make_entr
     assert not list(home.active.iterdir())
 
 
+def test_a_change_is_seen_without_a_scan(active: ActiveEntries, make_entry: MakeEntry) -> None:
+    active.scan()
+    assert not active.has_changed()
+    make_entry()
+    assert active.has_changed()
+    active.scan()
+    assert not active.has_changed()
+    active.remove("aaaaaaaa")
+    assert active.has_changed()
+
+
 def test_fields_of_a_later_version_are_ignored(home: Home, active: ActiveEntries, make_entry: MakeEntry) -> None:
     entry = make_entry()
     fields = msgspec.to_builtins(entry) | {"novelty": {"a": 1}}

@@ -64,11 +64,13 @@ class ActiveEntries:
         self._directory = directory
         self._owner = owner
         self._known: dict[str, tuple[tuple[int, int, int], Entry | None]] = {}
+        self._changed_ns = 0
         #: files that are no entries, with the reason
         self.refused: dict[str, str] = {}
 
     def scan(self) -> dict[str, Entry]:
         """Return the entries there are now, by writer."""
+        self._changed_ns = self._read_changed_ns()
         known: dict[str, tuple[tuple[int, int, int], Entry | None]] = {}
         for name, stamp in self._list():
             before = self._known.get(name)
@@ -77,9 +79,19 @@ class ActiveEntries:
         self.refused = {name: reason for name, reason in self.refused.items() if name in known}
         return {entry.writer: entry for _, entry in known.values() if entry is not None}
 
+    def has_changed(self) -> bool:
+        """Tell, for the price of one system call, whether entries came or went since the last scan."""
+        return self._read_changed_ns() != self._changed_ns
+
     def remove(self, writer: str) -> None:
         """The writer has ended: forget it."""
         (self._directory / f"{writer}.json").unlink(missing_ok=True)
+
+    def _read_changed_ns(self) -> int:
+        try:
+            return os.stat(self._directory).st_mtime_ns
+        except OSError:
+            return 0
 
     def _list(self) -> list[tuple[str, tuple[int, int, int]]]:
         found = []

@@ -30,6 +30,8 @@ from strobe.agent.watch import Watch
 from strobe.home import Home
 
 DEFAULT_IDLE_S = 10.0
+#: how soon a new run is noticed, so that even a short one is described
+_NEWS_S = 0.2
 
 
 def serve_detached(home_path: str) -> None:
@@ -92,10 +94,19 @@ def _live(watch: Watch, tenure: Tenure, stop: StopSignal, log: Log, idle_s: floa
             busy_at = now
         elif now - busy_at >= idle_s and tenure.retire(watch.has_runs):
             return f"retired: idle for {idle_s:g} s"
-        if stop.wait(watch.delay() if watch.runs else min(watch.delay(), idle_s)):
+        if _wait(watch, stop, watch.delay() if watch.runs else min(watch.delay(), idle_s)):
             watch.close()
             tenure.leave()
             return f"stepped down: signal {stop.number}"
+
+
+def _wait(watch: Watch, stop: StopSignal, seconds: float) -> bool:
+    """Wait, but not once a run has begun or ended; tell whether a signal came."""
+    until = time.monotonic() + seconds
+    while not watch.has_news() and (left := until - time.monotonic()) > 0:
+        if stop.wait(min(left, _NEWS_S)):
+            return True
+    return False
 
 
 class StopSignal:

@@ -39,6 +39,10 @@ class Watch:
         """Tell whether there is anything to stay for, looking anew."""
         return bool(self.runs) or bool(self.active.scan())
 
+    def has_news(self) -> bool:
+        """Tell whether it is worth polling before the delay is over."""
+        return self.active.has_changed()
+
     def delay(self) -> float:
         """Return the seconds until the next poll."""
         wanted = [entry.stats_interval_s for run in self.runs.values() for entry in run.entries.values() if entry.stats]
