@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -69,8 +68,6 @@ def examine(home_override: str | None = None) -> Iterator[Check]:
 
 def _versions() -> Check:
     detail = f"strobe {__version__}, Python {platform.python_version()}, {platform.system()} {platform.release()}"
-    if sys.version_info < (3, 10):
-        return Check("versions", FAIL, detail, "Strobe needs Python 3.10 or later")
     return Check("versions", OK, detail)
 
 
@@ -127,7 +124,7 @@ def _free_space(home: Home) -> Check:
     place = _existing(home.path)
     free = shutil.disk_usage(place).free
     detail = f"{free / 1e9:.1f} GB free on {place}"
-    fix = "free some disk: `strobe du` shows what takes it, `strobe run rm --oldest 5GB` and `strobe run trash empty` help"
+    fix = "free some: `strobe du` shows what takes it, `strobe run rm --oldest 5GB` and `strobe run trash empty` help"
     if free < _FAIL_FREE_BYTES:
         return Check("disk space", FAIL, detail, fix)
     return Check("disk space", WARN, detail, fix) if free < _WARN_FREE_BYTES else Check("disk space", OK, detail)
@@ -151,7 +148,10 @@ def _clock(home: Home, *, can_write: bool) -> Check:
 
 
 def _quota(home: Home, settings: Resolved) -> Check:
-    usage = measure(home, quota_bytes=settings.quota_bytes)
+    try:
+        usage = measure(home, quota_bytes=settings.quota_bytes)
+    except OSError as exc:
+        return Check("quota", FAIL, f"cannot read {exc.filename}: {exc.strerror}", "make it readable for you")
     used = f"{usage.total_bytes / 1e9:.2f} GB used by {len(usage.runs)} runs"
     if usage.quota_bytes is None:
         return Check("quota", OK, f"{used}, no quota")

@@ -47,7 +47,9 @@ def follow(
     if last < 0:
         yield from sorted(backlog, key=lambda happening: happening.time_ns)
     else:
-        yield from sorted(heapq.nlargest(last, backlog, key=lambda item: item.time_ns), key=lambda item: item.time_ns)
+        # At least one is asked for, because a heap of none would not read the backlog, and with it the state, at all.
+        newest = heapq.nlargest(max(last, 1), backlog, key=lambda item: item.time_ns)[:last]
+        yield from sorted(newest, key=lambda item: item.time_ns)
     while not once:
         # The state is looked at before the files: what was written before the end is then never missed.
         is_over = attempts.latest is not None and attempts.latest.state != "running"

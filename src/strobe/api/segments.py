@@ -82,10 +82,10 @@ def dump(path: Path) -> Iterator[dict[str, Any]]:
     for entry in reader.poll():
         if not header_shown:
             header_shown = True
-            yield {"kind": "header", **msgspec.structs.asdict(reader.header)}
+            yield {"record": "header", **msgspec.structs.asdict(reader.header)}
         if isinstance(entry, Row):
             yield {
-                "kind": "row",
+                "record": "row",
                 "sequence": entry.sequence,
                 "step": entry.step,
                 "time_ns": entry.time_ns,
@@ -94,13 +94,13 @@ def dump(path: Path) -> Iterator[dict[str, Any]]:
         else:
             fields = msgspec.structs.asdict(entry.event)
             tag = type(entry.event).__struct_config__.tag
-            yield {"kind": "event", "sequence": entry.sequence, "type": tag, **fields}
+            yield {"record": "event", "sequence": entry.sequence, "type": tag, **fields}
     if not header_shown:
-        yield {"kind": "header", **msgspec.structs.asdict(reader.header)}
+        yield {"record": "header", **msgspec.structs.asdict(reader.header)}
     for damage in reader.damages:
-        yield {"kind": "damage", **damage._asdict()}
+        yield {"record": "damage", **damage._asdict()}
     if reader.torn is not None:
-        yield {"kind": "torn", "start": reader.torn}
+        yield {"record": "torn", "start": reader.torn}
 
 
 def report_fields(report: SegmentReport) -> dict[str, Any]:

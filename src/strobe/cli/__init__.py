@@ -8,6 +8,7 @@ what the commands do.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,9 @@ OK, FAILURE, USAGE, PARTIAL, INTERRUPTED = 0, 1, 2, 3, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="replace")  # a sparkline on an ASCII terminal is no reason to fail
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()

@@ -11,6 +11,8 @@ from strobe.cli.render import Screen, duration_text, number_text, size_text, spa
 
 _MAX_ROWS = 30
 _SPARK_WIDTH = 24
+_METRIC_COLUMNS = ["METRIC", "COURSE", "LAST", "MIN @STEP", "MAX @STEP", "POINTS"]
+_NUMBERS = ("LAST", "MIN @STEP", "MAX @STEP", "POINTS")
 _FACTS = ("host", "os", "python", "gpu", "program", "command", "git_commit", "git_branch", "git_remote", "user")
 
 
@@ -28,9 +30,9 @@ def card_lines(page: dict[str, Any], screen: Screen, *, everything: bool) -> Ite
         yield screen.style("error", "red")
         yield from (f"  {line}" for line in str(page["error"]).rstrip().split("\n")[-12:])
     metrics = _metric_rows(page["metrics"])
-    yield from _section(screen, "metrics", ["METRIC", "COURSE", "LAST", "BEST", "@STEP", "POINTS"], metrics, everything)
-    texts = {key: item for key, item in flatten(page["summary"]).items() if key not in page["metrics"]}
-    yield from _section(screen, "summary", ["KEY", "VALUE"], _pairs(texts), everything)
+    yield from _section(screen, "metrics", _METRIC_COLUMNS, metrics, everything)
+    others = {key: item for key, item in flatten(page["summary"]).items() if not _is_shown(key, page["metrics"])}
+    yield from _section(screen, "summary", ["KEY", "VALUE"], _pairs(others), everything)
     yield from _section(screen, "config", ["KEY", "VALUE"], _pairs(flatten(page["config"])), everything)
     if len(page["attempts"]) > 1:
         yield from _section(
@@ -60,11 +62,17 @@ def _section(screen: Screen, title: str, header: list[str], rows: list[list[str]
     yield ""
     yield screen.style(title, "bold")
     width = None if screen.width is None else screen.width - 2
-    lines = table(header, shown, right=("LAST", "BEST", "@STEP", "POINTS"), width=width)
+    lines = table(header, shown, right=_NUMBERS, width=width)
     yield "  " + screen.style(lines[0], "dim")
     yield from ("  " + line for line in lines[1:])
     if len(shown) < len(rows):
         yield f"  … {len(rows) - len(shown)} more; --all shows them"
+
+
+def _is_shown(key: str, metrics: dict[str, Any]) -> bool:
+    """Whether a summary key repeats what the metrics' table has: `loss`, or `loss.min` from define_metric."""
+    name, _, mode = key.rpartition(".")
+    return key in metrics or (name in metrics and mode in ("min", "max", "mean", "first", "last", "best"))
 
 
 def _metric_rows(metrics: dict[str, dict[str, Any]]) -> list[list[str]]:
@@ -76,12 +84,18 @@ def _metric_rows(metrics: dict[str, dict[str, Any]]) -> list[list[str]]:
                 key,
                 spark_text(thin(figures["spark"], _SPARK_WIDTH)),
                 value_text(figures["last"]),
-                "" if figures["best"] is None else number_text(figures["best"]),
-                "" if figures["best_step"] is None else str(figures["best_step"]),
+                _at_step(figures, "min", best=figures["goal"] == "minimize"),
+                _at_step(figures, "max", best=figures["goal"] == "maximize"),
                 " + ".join([str(figures["count"] - sum(figures[n] for n in ("nan", "posinf", "neginf"))), *odd]),
             ]
         )
     return rows
+
+
+def _at_step(figures: dict[str, Any], name: str, *, best: bool) -> str:
+    if figures[name] is None:
+        return ""
+    return f"{'best ' if best else ''}{number_text(figures[name])} @{figures[f'{name}_step']}"
 
 
 def thin(values: list[float], width: int) -> list[float]:

@@ -19,6 +19,7 @@ from typing import Any, TextIO
 from strobe.api.jsonable import jsonable
 from strobe.terminal import Terminal
 
+_MAX_FACT = 80
 _BLOCKS = "▁▂▃▄▅▆▇█"
 STATE_STYLES = {
     "running": "cyan",
@@ -155,7 +156,19 @@ def value_text(value: Any) -> str:
         return number_text(value)
     if isinstance(value, (int, str)):
         return str(value)
+    if isinstance(value, Mapping) and "_type" in value:
+        return record_text(value)
     return json.dumps(jsonable(value), ensure_ascii=False)
+
+
+def record_text(record: Mapping[str, Any]) -> str:
+    """Return a media record by its kind and its short facts, without the content it may carry."""
+    facts = [f"{key}={value_text(item)}" for key, item in record.items() if _is_fact(key, item)]
+    return " ".join([f"<{record['_type']}>", *facts])
+
+
+def _is_fact(key: str, item: Any) -> bool:
+    return not key.startswith("_") and isinstance(item, (str, int, float)) and len(str(item)) <= _MAX_FACT
 
 
 def number_text(value: float) -> str:

@@ -1,0 +1,64 @@
+"""What is written about the commands is what they do: reference, examples, completions."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from strobe.cli.completion import SHELLS, script
+from strobe.cli.describe import Command, commands
+from strobe.cli.parser import available_groups, build
+from strobe.cli.reference import markdown
+
+DOCS = Path(__file__).parents[2] / "docs"
+COMMANDS = commands()
+
+
+def test_the_reference_page_is_up_to_date() -> None:
+    written = (DOCS / "cli-reference.md").read_text(encoding="utf-8")
+    assert written == markdown(), "run: python -m strobe.cli.reference > docs/cli-reference.md"
+
+
+def test_every_group_is_in_the_guide() -> None:
+    guide = (DOCS / "cli.md").read_text(encoding="utf-8")
+    for name in available_groups():
+        assert f"strobe {name}" in guide
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=[command.name for command in COMMANDS])
+def test_every_command_has_two_examples_that_parse(command: Command) -> None:
+    assert len(command.examples) >= 2
+    assert command.summary.endswith(".")
+    for example in command.examples:
+        for words in _strobe_calls(example):
+            build(None).parse_args(words)
+
+
+def _strobe_calls(example: str) -> list[list[str]]:
+    bare = example.replace('eval "$(', "").replace('cd "$(', "").replace(')"', "")
+    words = shlex.split(re.split(r" [|<>] ", bare)[0])
+    return [words[1:]] if words and words[0] == "strobe" else []
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completions_name_every_command(shell: str) -> None:
+    text = script(shell)
+    for command in COMMANDS:
+        assert all(word in text for word in command.words)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_completes() -> None:
+    probe = script("bash") + (
+        'try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _strobe; echo "${COMPREPLY[*]}"; }\n'
+        'try strobe ru; try strobe run tra; try strobe run show some-id --js; try strobe completion ""\n'
+    )
+    done = subprocess.run(["bash", "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[:3] == ["run", "trash", "--json"]
+    assert "zsh" in done.stdout.splitlines()[3]
