@@ -7,7 +7,6 @@ nobody has hooked in on top). They never change what the program prints or the c
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 from collections.abc import Callable
 from types import TracebackType
@@ -19,7 +18,6 @@ class ExitWatch:
 
     def __init__(self, finish: Callable[[], None]) -> None:
         self._finish = finish
-        self._pid = os.getpid()
         self._installed = False
         self._previous_hook: Any = None
         self._previous_exit: Any = None
@@ -60,6 +58,20 @@ class ExitWatch:
 
     def _on_shutdown(self) -> None:
         self._finish()
+        if self.was_interrupted:
+            _keep_exit_by_interrupt()
+
+
+def _keep_exit_by_interrupt() -> None:
+    """Let the process still die of SIGINT, as shells expect after Ctrl-C.
+
+    CPython remembers an uncaught KeyboardInterrupt in a flag that every evaluation of source text resets, and making
+    a namedtuple while we report the end is one. Letting another one escape from source text sets the flag again.
+    """
+    try:
+        exec("raise KeyboardInterrupt")  # the text is a constant
+    except KeyboardInterrupt:
+        pass
 
 
 def describe_exception(

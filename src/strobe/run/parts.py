@@ -13,6 +13,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from strobe.data.files import DirectoryFiles
+from strobe.errors import RunFinished
 from strobe.journal import event as ev
 from strobe.journal.event import Metric
 from strobe.run import metric
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from strobe.run.console import ConsoleCapture
     from strobe.run.files import Files
     from strobe.run.recorder import Recorder
+    from strobe.run.resume import Plan
+    from strobe.run.value import Preparer
     from strobe.run.watch import Watch
     from strobe.settings import Resolved
 
@@ -43,20 +46,26 @@ class RunParts:
     _settings: Resolved
     _attributes: dict[str, Any]
     _began_ns: int
+    _plan: Plan
+    _step: int
+    _ended: bool
+    _preparer: Preparer
     log: Callable[..., None]
 
     def _init_parts(self, config: dict[str, Any]) -> None:
         self._media_files = DirectoryFiles(self._recorder.run_dir.files)
         self._config = Config(
-            self._recorder.event if not self._settings.redact else self._record_redacted,
+            self._record_config,
             config,
-            allow_val_change=self._settings.allow_val_change,
+            allow_val_change=self._settings.allow_val_change or self._plan.resumed,
         )
         self._console: ConsoleCapture | None = None
         self._alerted: dict[str, float] = {}
 
-    def _record_redacted(self, event: ev.Event) -> None:
-        if isinstance(event, ev.Config):
+    def _record_config(self, event: ev.Event) -> None:
+        if self._ended:
+            raise RunFinished(f"run {self._recorder.path.id} has finished, its config cannot change any more")
+        if self._settings.redact and isinstance(event, ev.Config):
             event = ev.Config(time_ns=event.time_ns, changes=redact(event.changes), removed=event.removed)
         self._recorder.event(event)
 
@@ -74,13 +83,13 @@ class RunParts:
         return Summary(self._recorder.run_dir, self._recorder.event, self._plain_summary)
 
     def _plain_summary(self, key: str, value: Any) -> Any:
-        row = self._preparer.prepare({key: value}, self._step)  # type: ignore[attr-defined]  # Run has both
+        row = self._preparer.prepare({key: value}, self._step)
         if row.faults:
             raise TypeError(str(row.faults[key])) from row.faults[key]
         if key in row.pending:
             from strobe.run.pending import resolve_all
 
-            return self._preparer.fit(resolve_all(row.pending[key]), key, self._step)  # type: ignore[attr-defined]
+            return self._preparer.fit(resolve_all(row.pending[key]), key, self._step)
         return row.values[key]
 
     # -- metrics, models, alerts -------------------------------------------------------------------------------------
@@ -258,6 +267,7 @@ class RunParts:
 
     def _finish_parts(self, timeout_s: float) -> None:
         self.unwatch()
+        self._config.persist()
         if "_files" in self.__dict__:
             self._files.finish()
         if "_artifacts" in self.__dict__:

@@ -39,7 +39,7 @@ class Run(RunAttributes, RunParts):
         self._settings = recorder.settings
         self._step = plan.starting_step
         self._strict = recorder.settings.strict_steps
-        self._ended = False
+        self._ending = self._ended = False
         self._began_ns = time.perf_counter_ns()
         self._careful_ns = 0
         self._rejected = 0
@@ -80,7 +80,7 @@ class Run(RunAttributes, RunParts):
                 self._put_row(data, step)
         except (RunFinished, StepOrder):
             raise
-        except Exception:  # noqa: BLE001  # the outermost guard: whatever it was, the careful way looks at each value
+        except Exception:  # the outermost guard: whatever it was, the careful way looks at each value
             if step is None or not isinstance(step, int):
                 raise
             self._log_carefully(data, step)
@@ -213,16 +213,20 @@ class Run(RunAttributes, RunParts):
 
     def _finish(self, code: int, error: str | None, state: str | None, *, quiet: bool | None = None) -> None:
         with self._lock:
-            if self._ended:
+            if self._ended or self._ending:
                 return
-            self._ended = True
-        if self._recorder.is_stale:  # a forked child that never recorded anything
-            self._put_row = self._refuse_row
-            return
+            self._ending = True
+        if not self._recorder.is_stale:  # else a forked child that never recorded anything
+            self._close(code, error, state, quiet=quiet)
+        self._ended = True
+        self._put_row = self._refuse_row
+
+    def _close(self, code: int, error: str | None, state: str | None, *, quiet: bool | None) -> None:
         self._finish_parts(self._settings.finish_timeout)
         unresolved = self._deferred.drain(self._settings.finish_timeout) if self._deferred else 0
         if unresolved:
             self._recorder.warn(f"{unresolved} rows still wait for values that were not computed; they stay open")
+        self._ended = True
         self._put_row = self._refuse_row
         ended = ev.Ended(
             time_ns=time_ns(),
