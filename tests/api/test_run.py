@@ -72,6 +72,11 @@ class TestHistory:
         assert both["acc"].count() == 1
         assert "nope" in run.history(keys=["nope"]).columns
 
+    def test_nested_keys_and_the_axes_may_be_asked_for(self, run: Run) -> None:
+        assert list(run.history(keys=["nested.a"])["nested.a"]) == list(range(10))
+        assert list(run.history(keys=["_step"])["_step"]) == list(range(10))
+        assert [row["nested.a"] for row in run.scan_history(keys=["nested.a", "_step"])] == list(range(10))
+
     def test_samples_are_even(self, run: Run) -> None:
         assert list(run.history(samples=4)["_step"]) == [0, 3, 6, 9]
 

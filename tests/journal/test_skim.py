@@ -58,7 +58,7 @@ def test_a_torn_end_is_passed_over(run_dir: RunDir) -> None:
 def test_damaged_lengths_and_events_do_not_hide_what_follows(run_dir: RunDir) -> None:
     first = sorted(run_dir.journal.glob("0001-aaaa-*"))[0]
     content = first.read_bytes()
-    for place in range(8, len(content), 7):
+    for place in range(8, len(content), 29):
         damaged = bytearray(content)
         damaged[place] ^= 0x10
         first.write_bytes(damaged)

@@ -14,6 +14,9 @@ from strobe.api.rows import Row
 from strobe.errors import UsageError
 from strobe.journal import Replay
 
+_PLAIN = {bool, int, float, str, type(None)}
+_MIN, _MAX = -(2**63), 2**63 - 1
+
 
 def read_rows(
     replay: Replay,
@@ -32,7 +35,7 @@ def read_rows(
     elif stream == "default":
         if attempt is not None and attempt not in (known := [each.number for each in replay.attempts]):
             raise UsageError(f"the run has no attempt {attempt}; it has {known}")
-        found = (row_tools.flatten(row) for row in replay.rows(attempt=attempt))
+        found = (row_tools.flatten(row) for row in replay.rows(top_level(keys, keep), attempt=attempt))
     else:
         raise UsageError(f"stream must be 'default' or 'system', got {stream!r}")
     return row_tools.select(found, keys, keep=keep, every=every)
@@ -42,6 +45,15 @@ def thin(found: Iterator[Row], *, samples: int | None, x_axis: str) -> list[Row]
     """Order by `x_axis` and take `samples` rows evenly; all when None."""
     ordered = row_tools.order_by(list(found), x_axis)
     return ordered if samples is None else row_tools.sample(ordered, samples)
+
+
+def top_level(keys: Sequence[str] | None, keep: str) -> list[str] | None:
+    """Return the logged keys that these, perhaps dotted, may lie under; None for all. The rest need not be merged."""
+    if keys is None or all(key in row_tools.AXES for key in keys):
+        return None
+    named = [*keys, keep]
+    prefixes = [key[:at] for key in named for at, char in enumerate(key) if char == "."]
+    return list(dict.fromkeys([*named, *prefixes]))
 
 
 def has_pandas() -> bool:
@@ -58,11 +70,8 @@ def data_frame(found: Sequence[Row], *, keys: Sequence[str] | None = None) -> An
 
 
 def _series(pd: Any, cells: list[Any]) -> Any:
-    # Arrays and media records must stay one cell each; numbers with gaps become floats with NaN, as people expect.
-    if all(cell is None or isinstance(cell, (bool, int, float, str)) for cell in cells):
-        return pd.Series(cells, dtype=object).infer_objects() if _too_big(cells) else pd.Series(cells)
-    return pd.Series(cells, dtype=object)
-
-
-def _too_big(cells: list[Any]) -> bool:
-    return any(isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in cells)
+    # Arrays and media records must stay one cell each, and so must integers that no column type holds; numbers with
+    # gaps become floats with NaN, as people expect.
+    kinds = set(map(type, cells))
+    is_plain = kinds <= _PLAIN and not (int in kinds and any(type(c) is int and not _MIN <= c <= _MAX for c in cells))
+    return pd.Series(cells) if is_plain else pd.Series(cells, dtype=object)

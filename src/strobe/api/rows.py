@@ -20,7 +20,7 @@ AXES = (STEP, RUNTIME, TIMESTAMP)
 
 def flatten(mapping: Mapping[str, Any]) -> Row:
     """Return `mapping` with nested dicts opened into dotted keys; typed records and empty dicts stay."""
-    if not any(isinstance(value, dict) for value in mapping.values()):
+    if dict not in set(map(type, mapping.values())):  # nearly every row; this way costs no Python per value
         return dict(mapping)
     flat: Row = {}
     for key, value in mapping.items():

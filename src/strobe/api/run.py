@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from strobe.api.rows import Row
     from strobe.api.trash import Trashed
     from strobe.artifact import Artifact
+    from strobe.journal import Replay
     from strobe.journal.digest import MetricDigest
     from strobe.journal.event import Event
     from strobe.journal.frame import Damage
@@ -46,6 +47,14 @@ class Run(Facts):
         return {name: getattr(self, name) for name in ("id", "name", "state", "created_at", "tags", "config")}
 
     # --- what it logged
+
+    @property
+    def _rows(self) -> Replay:
+        """What knows which rows count: a skim while nothing can be superseded, which spares the replay of figures."""
+        from strobe.journal.segment import list_segments, parse_name
+
+        attempts = {parse_name(segment)[0] for segment in list_segments(self.run_dir.journal)}
+        return self.replay if self._replay is not None or len(attempts) > 1 else self._facts
 
     @property
     def config(self) -> dict[str, Any]:
@@ -94,7 +103,7 @@ class Run(Facts):
         from strobe.api import history as history_forms
 
         axis = "_timestamp" if stream != "default" and x_axis == "_step" else x_axis
-        found = history_forms.read_rows(self.replay, keys=keys, keep=axis, attempt=attempt, stream=stream)
+        found = history_forms.read_rows(self._rows, keys=keys, keep=axis, attempt=attempt, stream=stream)
         thinned = history_forms.thin(found, samples=samples, x_axis=axis)
         if pandas and history_forms.has_pandas():
             return history_forms.data_frame(thinned, keys=keys)
@@ -117,7 +126,7 @@ class Run(Facts):
         from strobe.api import history as history_forms
         from strobe.api.rows import between
 
-        found = history_forms.read_rows(self.replay, keys=keys, every=not any_key)
+        found = history_forms.read_rows(self._rows, keys=keys, every=not any_key)
         return between(found, min_step, max_step)
 
     def to_pandas(self) -> Any:
