@@ -14,15 +14,21 @@ class FakeError(Exception):
     """NVMLError."""
 
 
+class FakeNotSupported(FakeError):
+    """NVMLError_NotSupported."""
+
+
 class FakeNvml:
     """Two GPUs; the second knows neither power limits nor ECC nor who uses it."""
 
     NVMLError = FakeError
+    NVMLError_NotSupported = FakeNotSupported
     NVML_TEMPERATURE_GPU, NVML_CLOCK_SM, NVML_CLOCK_MEM = 0, 1, 2
     NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC = 0, 1, 0
 
     def __init__(self) -> None:
         self.ecc_asked = 0
+        self.is_lost = False
         self.is_shut_down = False
 
     def nvmlDeviceGetCount(self) -> int:  # noqa: N802 - NVML's names
@@ -32,6 +38,8 @@ class FakeNvml:
         return index
 
     def nvmlDeviceGetUtilizationRates(self, handle: int) -> Any:  # noqa: N802
+        if self.is_lost:
+            raise FakeError("GPU is lost")
         return SimpleNamespace(gpu=90 + handle, memory=40)
 
     def nvmlDeviceGetMemoryInfo(self, handle: int) -> Any:  # noqa: N802
@@ -64,7 +72,7 @@ class FakeNvml:
 
     def _unless_second(self, handle: int, value: Any) -> Any:
         if handle == 1:
-            raise FakeError("not supported")
+            raise FakeNotSupported
         return value
 
 
@@ -102,6 +110,14 @@ def test_unsupported_figures_are_left_out_and_not_asked_for_again(nvml: FakeNvml
     asked = nvml.ecc_asked
     gpus.sample(frozenset())
     assert nvml.ecc_asked == asked + 2, "the first card only"
+
+
+def test_a_lost_card_may_come_back(nvml: FakeNvml) -> None:
+    gpus = Gpus(nvml)
+    nvml.is_lost = True
+    assert "system.gpu.0.gpu" not in gpus.sample(frozenset())
+    nvml.is_lost = False
+    assert gpus.sample(frozenset())["system.gpu.0.gpu"] == 90.0
 
 
 def test_cards_in_use_by_the_run(nvml: FakeNvml) -> None:

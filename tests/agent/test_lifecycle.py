@@ -11,13 +11,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from strobe import identity
 from strobe._version import __version__
 from strobe.agent import launch
 from strobe.agent.lifecycle import status, stop, take_seat
-from strobe.agent.seat import Seat
+from strobe.agent.seat import Seat, State
 from strobe.home import Home, RunPath
 from strobe.journal import Replay
 
@@ -198,6 +199,21 @@ def test_an_entry_that_comes_while_retiring_is_not_missed(home: Home) -> None:
     assert Seat(home).read_state() == tenure.state
     assert tenure.retire(lambda: False)
     assert not tenure.is_valid()
+
+
+def test_what_earlier_boots_left_is_tidied_up_and_others_are_not(home: Home) -> None:
+    home.agent.mkdir(parents=True)
+    for name, host, boot in (("old", identity.host_id(), "before"), ("far", "elsewhere", "other")):
+        state = State(pid=1, pid_started=1.0, version="1", host=host, boot_id=boot)
+        (home.agent / f"{name}.json").write_bytes(msgspec.json.encode(state))
+        (home.agent / f"{name}.lock").touch()
+    for name, age_s in (("ancient.log", 30 * 86400), ("recent.log", 3600)):
+        (home.agent / name).touch()
+        os.utime(home.agent / name, (time.time() - age_s, time.time() - age_s))
+    tenure = take_seat(Seat(home), "0.1.0")
+    assert tenure is not None
+    tenure.leave()
+    assert sorted(os.listdir(home.agent)) == ["far.json", "far.lock", "recent.log"]
 
 
 def test_without_its_lock_file_it_steps_down(home: Home, make_entry: MakeEntry) -> None:

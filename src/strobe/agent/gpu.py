@@ -33,6 +33,7 @@ class Gpus:
     def __init__(self, nvml: Any) -> None:
         self._nvml = nvml
         self._handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+        self._not_supported = nvml.NVMLError_NotSupported
         self._unsupported: set[tuple[int, str]] = set()
         self._readers: dict[str, Callable[[Any], Figures]] = {
             "utilization": self._utilization,
@@ -78,8 +79,9 @@ class Gpus:
             # One by one, so that what came before an unsupported figure is kept.
             for name, value in read(handle):
                 figures[name] = float(value)
-        except self._nvml.NVMLError:
-            if not figures:
+        except self._nvml.NVMLError as error:
+            # A card that was lost or is being reset may come back; one without ECC will not get it.
+            if not figures and isinstance(error, self._not_supported):
                 self._unsupported.add((index, kind))
         return figures
 
@@ -88,8 +90,9 @@ class Gpus:
             return False
         try:
             processes = self._nvml.nvmlDeviceGetComputeRunningProcesses(handle)
-        except self._nvml.NVMLError:
-            self._unsupported.add((index, "processes"))
+        except self._nvml.NVMLError as error:
+            if isinstance(error, self._not_supported):
+                self._unsupported.add((index, "processes"))
             return False
         return any(process.pid in pids for process in processes)
 

@@ -12,18 +12,20 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
 from strobe import identity
 from strobe.agent.command import find_interpreter
 from strobe.agent.lock import Lock
-from strobe.agent.seat import Seat, StartError, State, is_newer
+from strobe.agent.seat import Seat, StartError, State, is_newer, read_state
 from strobe.home import Home
 
 _POLL_S = 0.05
 #: after a polite request an agent that hangs (a stuck file server) is ended: its journals survive that
 _PATIENCE_S = 5.0
+_KEEP_LOGS_S = 7 * 86400.0
 
 
 class Tenure:
@@ -83,6 +85,7 @@ def take_seat(seat: Seat, version: str, *, patience_s: float = _PATIENCE_S) -> T
             time.sleep(_POLL_S)
         state = _own_state(version, seat.read_state())
         seat.write_state(state)
+        _tidy(seat)
     finally:
         seat.release_start()
     return Tenure(seat, lock, state)
@@ -101,6 +104,24 @@ def _own_state(version: str, before: State | None) -> State:
         python=sys.executable or "",
         described=before.described if before else [],
     )
+
+
+def _tidy(seat: Seat) -> None:
+    """Remove what agents of earlier boots and of containers long gone have left."""
+    for path in seat.home.agent.iterdir():
+        if path.name.startswith(seat.key):
+            continue
+        with suppress(OSError):
+            if path.suffix in {".log", ".1", ".starting"}:
+                if time.time() - path.stat().st_mtime > _KEEP_LOGS_S:
+                    path.unlink()
+            elif path.suffix == ".json" and _is_of_an_earlier_boot(read_state(str(path))):
+                path.with_suffix(".lock").unlink(missing_ok=True)
+                path.unlink()
+
+
+def _is_of_an_earlier_boot(state: State | None) -> bool:
+    return state is not None and state.host == identity.host_id() and state.boot_id != identity.boot_id()
 
 
 def _ask_once(holder: State, number: int, asked: set[tuple[int, int]]) -> None:

@@ -64,13 +64,7 @@ class Seat:
 
     def read_state(self) -> State | None:
         """Return who last sat here, alive or not."""
-        try:
-            with open(self.state_path, "rb", buffering=0) as stream:
-                fields = msgspec.json.decode(stream.read())
-            # Not decode(type=State): the first such call costs a millisecond, and init() makes just one.
-            return State(**{name: fields[name] for name in State.__struct_fields__ if name in fields})
-        except (OSError, msgspec.MsgspecError, TypeError):
-            return None
+        return read_state(self.state_path)
 
     def write_state(self, state: State) -> None:
         """Replace the state in one step, so that no reader ever sees half of it."""
@@ -104,6 +98,17 @@ class Seat:
             return abs(time() - os.stat(self.starting_path).st_mtime) > STARTING_S
         except OSError:
             return True
+
+
+def read_state(path: str) -> State | None:
+    """Return the state in that file, None if there is none."""
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            fields = msgspec.json.decode(stream.read())
+        # Not decode(type=State): the first such call costs a millisecond, and init() makes just one.
+        return State(**{name: fields[name] for name in State.__struct_fields__ if name in fields})
+    except (OSError, msgspec.MsgspecError, TypeError):
+        return None
 
 
 def seat_key() -> str:
