@@ -43,7 +43,6 @@ class Artifact(Logged):
         self.use_as = use_as
         self.storage_region = storage_region
         self._job: Job | None = None
-        self._saved_aliases: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"<Artifact {self.name} ({self.type}, {self.state})>"
@@ -59,8 +58,7 @@ class Artifact(Logged):
         """Be that version from now on."""
         edits = collection.edits(version.number) or version
         self.finalize()
-        self._aliases = collection.aliases_of(version.number)
-        self._saved_aliases = frozenset(self._aliases)
+        self._aliases = None
         self._tags = list(edits.tags)
         self._metadata = record.load_metadata(edits.metadata)
         self._ttl = timedelta(seconds=edits.ttl_s) if edits.ttl_s is not None else None
@@ -164,7 +162,7 @@ class Artifact(Logged):
 
     def _save_edits(self, where: Stored) -> None:
         number = where.version.number
-        wanted = frozenset(check_alias(alias) for alias in self._aliases)
+        wanted = frozenset(check_alias(alias) for alias in self.aliases)
         for alias in wanted - self._saved_aliases:
             where.collection.point(alias, number)
         # An alias that somebody has moved elsewhere in the meantime is not ours to take away.

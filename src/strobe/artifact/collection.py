@@ -3,7 +3,8 @@
     <home>/artifacts/collections/<entity>/<project>/<name>/
         collection.json                    its type, fixed by whoever logs first
         v0/version.json, v0/manifest.json  published whole, by renaming the directory
-        v0/edits.json, v0/used/, v0/links/, v0/deleted
+        v0/edits.json, v0/used/, v0/links/
+        v1.deleted/                        keeps the number of a deleted version taken
         aliases/<alias>.json               where an alias was put by hand
         parts/                             see strobe.artifact.part
 
@@ -15,7 +16,6 @@ wins. A number is never used twice, even if its version was deleted.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from strobe.artifact.name import LATEST, check_alias, version_number
 from strobe.artifact.record import AliasEdit, CollectionFacts, Edits, Use, Version
 from strobe.errors import ArtifactError
 from strobe.home import Home
+
+_DELETED = ".deleted"
 
 
 class Collection:
@@ -65,13 +67,14 @@ class Collection:
 
     def numbers(self) -> list[int]:
         """Return the numbers of the versions that there are, newest first."""
-        return [number for number in self._all_numbers() if not (self._dir(number) / "deleted").exists()]
+        found = [version_number(name) for name in self._names()]
+        return sorted((number for number in found if number is not None), reverse=True)
 
     def version(self, number: int) -> Version:
         """Return the facts of a version; ArtifactError if it's not there."""
         if number not in self._versions:
             found = record.read_if_there(self._dir(number) / "version.json", Version)
-            if found is None or (self._dir(number) / "deleted").exists():
+            if found is None:
                 raise ArtifactError(f"there is no version v{number} of {self.qualified_name!r}")
             self._versions[number] = found
         return self._versions[number]
@@ -103,7 +106,7 @@ class Collection:
         directory is renamed, others will read it.
         """
         while True:
-            taken = next(iter(self._all_numbers()), -1)
+            taken = self._highest()
             latest = self._intact_latest()
             manifest = added
             if on_latest and latest is not None:
@@ -129,11 +132,11 @@ class Collection:
         for alias in self.aliases_of(number):
             if alias != LATEST:
                 self.point(alias, None)
-        directory = self._dir(number)
-        (directory / "deleted").touch()
-        (directory / "manifest.json").unlink(missing_ok=True)
-        shutil.rmtree(directory / "links", ignore_errors=True)
         self._versions.pop(number, None)
+        directory = self._dir(number)
+        deleted = directory.rename(directory.with_name(directory.name + _DELETED))
+        # The renaming was the deletion; the facts stay for whoever asks what the number was.
+        (deleted / "manifest.json").unlink(missing_ok=True)
 
     # --- aliases
 
@@ -143,6 +146,9 @@ class Collection:
         number = version_number(reference)
         if number is not None:
             return number if number in numbers else None
+        return self._resolve(reference, numbers)
+
+    def _resolve(self, reference: str, numbers: list[int]) -> int | None:
         if reference == LATEST:
             return numbers[0] if numbers else None
         edit = record.read_if_there(self._alias_path(reference), AliasEdit)
@@ -157,15 +163,15 @@ class Collection:
         """Move an alias to a version, or take it away (None); `latest` moves by itself only."""
         if alias == LATEST:
             return
-        highest = next(iter(self._all_numbers()), -1)
-        edit = AliasEdit(version=number, after=highest, time_ns=time.time_ns())
+        edit = AliasEdit(version=number, after=self._highest(), time_ns=time.time_ns())
         record.write(self._alias_path(alias), edit)
 
     def aliases_of(self, number: int) -> list[str]:
         """Return the aliases that stand for a version now, `latest` first."""
+        numbers = self.numbers()
         candidates = {*self.version(number).aliases, *self._edited_aliases()}
-        found = sorted(alias for alias in candidates if self.resolve(alias) == number)
-        return [LATEST, *found] if self.resolve(LATEST) == number else found
+        found = sorted(alias for alias in candidates if self._resolve(alias, numbers) == number)
+        return [LATEST, *found] if numbers[:1] == [number] else found
 
     def aliases(self) -> dict[str, int]:
         """Return every alias with the version that it stands for."""
@@ -205,13 +211,16 @@ class Collection:
         directory = self.path / "aliases"
         return [path.stem for path in directory.glob("*.json")] if directory.is_dir() else []
 
-    def _all_numbers(self) -> list[int]:
+    def _names(self) -> list[str]:
         try:
-            names = os.listdir(self.path)
+            return os.listdir(self.path)
         except FileNotFoundError:
             return []
-        found = (version_number(name) for name in names)
-        return sorted((number for number in found if number is not None), reverse=True)
+
+    def _highest(self) -> int:
+        """Return the highest number that was ever given, -1 if none was."""
+        found = (version_number(name.removesuffix(_DELETED)) for name in self._names())
+        return max((number for number in found if number is not None), default=-1)
 
     def _intact_latest(self) -> Version | None:
         numbers = self.numbers()

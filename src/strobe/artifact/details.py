@@ -43,7 +43,8 @@ class Details(Contents):
         self._type = check_type(kind)
         self._stored: Stored | None = None
         self._ttl: timedelta | None = None
-        self._aliases: list[str] = []
+        self._aliases: list[str] | None = []
+        self._saved_aliases: frozenset[str] = frozenset()
         self._tags: list[str] = []
         self.description = description
         self.metadata = metadata
@@ -155,11 +156,16 @@ class Details(Contents):
     @property
     def aliases(self) -> list[str]:
         """The words that stand for this version; edit the list, then `save()`."""
+        if self._aliases is None:
+            # Looked up when first asked for: that takes a look at the newer versions, and listings don't ask.
+            where = self.stored("aliases")
+            self._aliases = where.collection.aliases_of(where.version.number)
+            self._saved_aliases = frozenset(self._aliases)
         return self._aliases
 
     @aliases.setter
     def aliases(self, aliases: Iterable[str]) -> None:
-        self._aliases = [check_alias(alias) for alias in _words(aliases)]
+        self.aliases[:] = [check_alias(alias) for alias in _words(aliases)]
 
     @property
     def tags(self) -> list[str]:
@@ -173,7 +179,7 @@ class Details(Contents):
         """Add aliases and tags to those that there are; `latest` needs no adding."""
         names = [check_alias(alias) for alias in _words(aliases) if alias != LATEST]
         marks = [check_tag(tag) for tag in _words(tags)]
-        self._aliases += [alias for alias in names if alias not in self._aliases]
+        self.aliases.extend(alias for alias in names if alias not in self.aliases)
         self._tags += [tag for tag in marks if tag not in self._tags]
 
     @property

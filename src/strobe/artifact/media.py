@@ -1,11 +1,13 @@
 """Media in artifacts: `add(table, "t")` makes `t.table.json` and the files it needs; `get("t")` reads them back.
 
 The record is the one that `log()` would put into a row, plus the list of its files: a table's cells may speak of images
-that only the table's own file names.
+that only the table's own file names. Bytes, which JSON lacks, are written as {"_bytes": base64}.
 """
 
 from __future__ import annotations
 
+import base64
+import copy
 import json
 import shutil
 from collections.abc import Callable
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from strobe.artifact.contents import Contents
 
 _FILES = "_files"
+_BYTES = "_bytes"
 
 
 def store(contents: Contents, obj: object, name: str, *, overwrite: bool) -> Entry:
@@ -32,6 +35,10 @@ def store(contents: Contents, obj: object, name: str, *, overwrite: bool) -> Ent
     media = obj if isinstance(obj, Media) else coerce(obj)
     if media is None:
         raise UsageError(f"{type(obj).__name__} can't be added to an artifact; use add_file for files")
+    if getattr(media, "log_mode", None) == "INCREMENTAL":
+        # An artifact holds the whole table, and the rows still to be logged stay to be logged.
+        media = copy.copy(media)
+        media.log_mode = "IMMUTABLE"  # type: ignore[attr-defined]  # a Table, then
     place = staging.current()
     directory = place.new_path()
     directory.mkdir()
@@ -46,8 +53,8 @@ def store(contents: Contents, obj: object, name: str, *, overwrite: bool) -> Ent
             path.replace(staged)
             contents.add_staged(relative, staged, overwrite=True)
         record = place.new_path()
-        text = json.dumps({**fields, _FILES: [relative for relative, _ in written]})
-        record.write_text(text, encoding="utf-8")
+        listed = {**fields, _FILES: [relative for relative, _ in written]}
+        record.write_text(json.dumps(listed, default=_wrap_bytes), encoding="utf-8")
         return contents.add_staged(f"{name}.{_suffix(fields)}.json", record, overwrite=overwrite)
     except (TypeError, ValueError) as exc:
         raise UsageError(f"{type(obj).__name__} can't be added to an artifact as {name!r}: {exc}") from exc
@@ -71,7 +78,7 @@ def load(record: bytes, root: Path, manifest: Manifest, fetch: Callable[[Entry],
     from strobe.data import load as load_data
 
     try:
-        fields = json.loads(record)
+        fields = json.loads(record, object_hook=_unwrap_bytes)
     except ValueError:
         return None
     if not isinstance(fields, dict) or "_type" not in fields:
@@ -85,3 +92,13 @@ def _suffix(fields: dict[str, Any]) -> str:
     kind = str(fields["_type"])
     # wandb's names: a table is "table" in an artifact and "table-file" in a run
     return "table" if kind.endswith("table-file") else kind.replace("/", "-")
+
+
+def _wrap_bytes(value: object) -> dict[str, str]:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {_BYTES: base64.b64encode(value).decode()}
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _unwrap_bytes(fields: dict[str, Any]) -> Any:
+    return base64.b64decode(fields[_BYTES]) if fields.keys() == {_BYTES} else fields

@@ -62,7 +62,7 @@ def check_tag(tag: object) -> str:
 
 def version_number(text: str) -> int | None:
     """Return 3 for `v3`, None for anything else."""
-    return int(text[1:]) if _VERSION.fullmatch(text) else None
+    return int(text[1:]) if text.startswith("v") and _VERSION.fullmatch(text) else None
 
 
 def entry_path(path: object) -> str:
