@@ -88,7 +88,49 @@ _MODULES = {"data_types": "strobe.data", "errors": "strobe.errors", "util": "str
 #: names that mean something else once there is a run: never kept in this module's namespace
 _CURRENT = ("config", "summary")
 
-__all__ = ["__version__", "config", "log", "run", "summary", *sorted(_LAZY)]  # noqa: PLE0604, PLE0605
+# written out, because type checkers read it: what is not here is not exported to them
+__all__ = [
+    "AlertLevel",
+    "Api",
+    "Artifact",
+    "Audio",
+    "Classes",
+    "CommError",
+    "Error",
+    "Graph",
+    "Histogram",
+    "Html",
+    "Image",
+    "Molecule",
+    "Object3D",
+    "Plotly",
+    "Run",
+    "Settings",
+    "Table",
+    "UsageError",
+    "Video",
+    "__version__",
+    "agent",
+    "attach",
+    "config",
+    "controller",
+    "finish",
+    "init",
+    "join",
+    "log",
+    "login",
+    "plot",
+    "plot_table",
+    "require",
+    "run",
+    "setup",
+    "summary",
+    "sweep",
+    "teardown",
+    "termerror",
+    "termlog",
+    "termwarn",
+]
 
 
 def __getattr__(name: str) -> Any:
