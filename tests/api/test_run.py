@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import struct
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from strobe.api import history as history_forms
 from strobe.errors import MissingExtra, UsageError
 from strobe.home import Home, RunPath
 from strobe.journal import event
-from strobe.journal.value import bigint
+from strobe.journal.value import Array, bigint
 
 from .conftest import SECOND, START, MakeRun, Recorder
 
@@ -76,6 +78,14 @@ class TestHistory:
         assert list(run.history(keys=["nested.a"])["nested.a"]) == list(range(10))
         assert list(run.history(keys=["_step"])["_step"]) == list(range(10))
         assert [row["nested.a"] for row in run.scan_history(keys=["nested.a", "_step"])] == list(range(10))
+
+    def test_arrays_are_numpys_in_a_frame(self, home: Home, make_run: MakeRun) -> None:
+        odd = Array("bfloat16", (1,), b"xx")
+        rows = [(0, {"a": Array("<f4", (2,), struct.pack("<2f", 1, 2)), "odd": odd}), (1, {"b": 1})]
+        run = Run(home, make_run("arrays", rows=rows))
+        assert run.history()["a"][0].tolist() == [1, 2]
+        assert run.history()["odd"][0] == odd
+        assert isinstance(run.history(pandas=False)[0]["a"], Array)
 
     def test_samples_are_even(self, run: Run) -> None:
         assert list(run.history(samples=4)["_step"]) == [0, 3, 6, 9]
@@ -231,3 +241,16 @@ def test_files(run: Run, home: Home, tmp_path_factory: pytest.TempPathFactory) -
         run.file("zz")
     file.delete()
     assert len(run.files()) == 1
+
+
+def test_upload_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "x.txt").write_text("late")
+    assert run.upload_file(str(tmp_path / "sub" / "x.txt"), root=str(tmp_path)).name == "sub/x.txt"
+    assert run.file("sub/x.txt").path.read_text() == "late"
+    run.load(force=True)
+    assert run.replay.files["sub/x.txt"].policy == "now"
+    with pytest.raises(UsageError, match="does not lie under"):
+        run.upload_file(str(tmp_path / "sub" / "x.txt"), root=str(run.run_dir.path))
+    with pytest.raises(UsageError, match="not a file"):
+        run.upload_file(str(tmp_path))

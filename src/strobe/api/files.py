@@ -72,10 +72,7 @@ class File:
             raise UsageError(
                 f"{target} is there already; pass replace=True to overwrite it or exist_ok=True to keep it"
             )
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(target.name + ".part")
-        shutil.copyfile(self.path, partial)
-        os.replace(partial, target)
+        _copy(self.path, target)
         return open(target, encoding="utf-8", errors="replace")
 
     def delete(self) -> None:
@@ -112,6 +109,27 @@ def file_in(directory: Path, name: str) -> File:
     if not path.is_file():
         raise UsageError(f"the run has no file {name!r}; `run.files()` lists those it has")
     return File(directory, name)
+
+
+def take_in(directory: Path, source: Path, root: Path) -> File:
+    """Copy a file into the run's files, under its path relative to `root`."""
+    if not source.is_file():
+        raise UsageError(f"{source} is not a file")
+    try:
+        name = source.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError as exc:
+        raise UsageError(f"{source} does not lie under {root}; give its directory as root") from exc
+    file = File(directory, name)
+    _copy(source, file.path)
+    return file
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy so that the target is never half there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(target.name + ".part")
+    shutil.copyfile(source, partial)
+    os.replace(partial, target)
 
 
 def _walk(directory: Path) -> Iterator[str]:

@@ -13,6 +13,7 @@ from strobe.api import rows as row_tools
 from strobe.api.rows import Row
 from strobe.errors import UsageError
 from strobe.journal import Replay
+from strobe.journal.value import Array
 
 _PLAIN = {bool, int, float, str, type(None)}
 _MIN, _MAX = -(2**63), 2**63 - 1
@@ -73,5 +74,14 @@ def _series(pd: Any, cells: list[Any]) -> Any:
     # Arrays and media records must stay one cell each, and so must integers that no column type holds; numbers with
     # gaps become floats with NaN, as people expect.
     kinds = set(map(type, cells))
+    if Array in kinds:
+        cells = [_as_numpy(cell) for cell in cells]
     is_plain = kinds <= _PLAIN and not (int in kinds and any(type(c) is int and not _MIN <= c <= _MAX for c in cells))
     return pd.Series(cells) if is_plain else pd.Series(cells, dtype=object)
+
+
+def _as_numpy(cell: Any) -> Any:
+    try:
+        return cell.numpy() if isinstance(cell, Array) else cell
+    except TypeError:  # a type that numpy does not have, such as bfloat16
+        return cell

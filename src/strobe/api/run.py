@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strobe.api.facts import RUNNING, Facts
@@ -169,6 +170,17 @@ class Run(Facts):
 
         return file_in(self.run_dir.files, name)
 
+    def upload_file(self, path: str, root: str = ".") -> File:
+        """Add a file to the run, under its path relative to `root`."""
+        from strobe.api.edit import write_edits
+        from strobe.api.files import take_in
+        from strobe.journal.event import SavedFile
+
+        file = take_in(self.run_dir.files, Path(path), Path(root))
+        saved = SavedFile(time_ns=time.time_ns(), path=file.name, policy="now", source=str(path))
+        write_edits(self.run_dir, [saved], attempt=self._last_attempt)
+        return file
+
     def logged_artifacts(self, per_page: int = 100) -> list[Artifact]:
         """Return the artifact versions that the run logged and that still exist."""
         from strobe.artifact import store
@@ -182,6 +194,10 @@ class Run(Facts):
         return store.used_by(self._home, self._path)
 
     # --- changing
+
+    @property
+    def _last_attempt(self) -> int:
+        return max((attempt.number for attempt in self.attempts), default=1)
 
     def update(self) -> None:
         """Save what was changed in name, tags, notes, group, job_type, config and summary."""
@@ -199,7 +215,7 @@ class Run(Facts):
         if self._summary is not None and (changes := _changes(self.replay.summary, self._summary)):
             events.append(event.Summary(time_ns=now, changes=changes[0], removed=changes[1]))
         if events:
-            write_edits(self.run_dir, events, attempt=max((a.number for a in self.attempts), default=1))
+            write_edits(self.run_dir, events, attempt=self._last_attempt)
         self.load(force=True)
 
     save = update
