@@ -19,7 +19,7 @@ from strobe.journal.event import AnyEvent, Event, Unknown
 from strobe.journal.frame import EVENT, FILL, HEADER, KEYS, MAGIC, ROW, SEAL, VERSION, Damage, Frame, scan
 from strobe.journal.segment import Header, Seal, list_segments, parse_name
 
-_CHUNK = 4 << 20
+_CHUNK = 256 << 10
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

@@ -34,6 +34,8 @@ class Replay:
         self.artifacts: list[ev.ArtifactUse] = []
         self.alerts: list[ev.Alert] = []
         self.num_system_rows = 0
+        #: whether the last refresh stopped early because its caller had no more time
+        self.is_partial = False
         self._reader = JournalReader(run_dir.journal)
         self._attempts = Attempts()
         self._clips = Clips()
@@ -51,6 +53,7 @@ class Replay:
         """Read what was appended since; return whether there was anything. Stops early when `keep_going` says no."""
         events: list[tuple[tuple[int, int, str, int], Header, ev.Event]] = []
         changed = False
+        self.is_partial = False
         for count, (header, entry) in enumerate(self._reader.poll()):
             changed = True
             if isinstance(entry, Noted):
@@ -59,6 +62,7 @@ class Replay:
             else:
                 self._take_row(header, entry)
             if keep_going is not None and count % 1024 == 1023 and not keep_going():
+                self.is_partial = True
                 break
         for _, header, event in sorted(events, key=lambda item: item[0]):
             self._take_event(header, event)
