@@ -132,11 +132,13 @@ def test_system_metrics_and_console(home: Home, make_run: MakeRun) -> None:
     system.row(1, cpu=20.0, gpu={"0": {"util": 5}})
     main = Recorder(run_dir, kind="main", writer="cccc0001")
     main.event(event.Console(time_ns=START, stream="stdout", text="hello\n"))
-    main.event(event.Console(time_ns=START + 1, stream="stderr", text="world\n"))
+    main.event(event.Console(time_ns=START + 1, stream="stderr", text=" 1%\r 2%\r"))
+    main.event(event.Console(time_ns=START + 2, stream="stderr", text="100%\n"))
     run = Run(home, run_dir)
     assert run.system_metrics == {"cpu": 20.0, "gpu.0.util": 5}
     assert list(run.history(stream="system")["cpu"]) == [10.0, 20.0]
-    assert run.console_logs() == "hello\nworld\n"
+    assert run.console_logs() == "hello\n100%\n"
+    assert run.console_logs(raw=True) == "hello\n 1%\r 2%\r100%\n"
 
 
 def test_attempts_and_their_superseded_tails(home: Home) -> None:

@@ -148,9 +148,18 @@ class Run(Facts):
             latest.update(row)
         return {key: item for key, item in latest.items() if not key.startswith("_")}
 
-    def console_logs(self) -> str:
-        """Return what the processes wrote to the terminal."""
-        return "".join(piece.text for piece in self.replay.console())
+    def console_logs(self, *, raw: bool = False, styles: bool = False) -> str:
+        """Return what was printed, as it stood on the screen in the end: a progress bar is one line.
+
+        `styles` keeps colours; `raw` gives the text as it was written, carriage returns and all.
+        """
+        from strobe.journal.screen import render_streams
+
+        pieces = self._facts.console()
+        if raw:
+            return "".join(piece.text for piece in pieces)
+        lines = render_streams(((piece.stream, piece.text, piece.time_ns) for piece in pieces), styles=styles)
+        return "".join(f"{line}\n" for _, _, line in lines)
 
     @property
     def damages(self) -> list[tuple[str, Damage]]:

@@ -13,7 +13,9 @@ _MAX_ROWS = 30
 _SPARK_WIDTH = 24
 _METRIC_COLUMNS = ["METRIC", "COURSE", "LAST", "MIN @STEP", "MAX @STEP", "POINTS"]
 _NUMBERS = ("LAST", "MIN @STEP", "MAX @STEP", "POINTS")
-_FACTS = ("host", "os", "python", "gpu", "program", "command", "git_commit", "git_branch", "git_remote", "user")
+_MAX_FACT = 160
+#: attributes that say how it was recorded, not where and how it ran
+_INNER = ("mode", "preempting", "strobe_version", "resumed")
 
 
 def card_lines(page: dict[str, Any], screen: Screen, *, everything: bool) -> Iterator[str]:
@@ -38,7 +40,7 @@ def card_lines(page: dict[str, Any], screen: Screen, *, everything: bool) -> Ite
         yield from _section(
             screen, "attempts", ["ATTEMPT", "STATE", "STARTED", "FROM STEP"], _attempts(page), everything
         )
-    facts = {name: page["metadata"][name] for name in _FACTS if page["metadata"].get(name)}
+    facts = {key: item for key, item in flatten(page["metadata"]).items() if everything or _is_telling(key, item)}
     yield from _section(screen, "environment", ["FACT", "VALUE"], _pairs(facts), everything)
     yield ""
     yield from _footer(page, screen)
@@ -73,6 +75,11 @@ def _is_shown(key: str, metrics: dict[str, Any]) -> bool:
     """Whether a summary key repeats what the metrics' table has: `loss`, or `loss.min` from define_metric."""
     name, _, mode = key.rpartition(".")
     return key in metrics or (name in metrics and mode in ("min", "max", "mean", "first", "last", "best"))
+
+
+def _is_telling(key: str, item: Any) -> bool:
+    """Whether a fact fits on a line: requirements, diffs and paths are for --all and --json."""
+    return key not in _INNER and isinstance(item, (str, int, float)) and 0 < len(str(item)) <= _MAX_FACT
 
 
 def _metric_rows(metrics: dict[str, dict[str, Any]]) -> list[list[str]]:

@@ -170,8 +170,10 @@ def _print_happening(screen: Screen, happening: Any, keys: list[str] | None) -> 
         shown = "  ".join(f"{key}={value_text(item)}" for key, item in values.items())
         screen.out(f"{screen.style(clock, 'dim')}  step {happening.step}  {shown}")
     elif happening.kind == "console":
-        for line in happening.text.rstrip("\n").split("\n"):
-            screen.out(f"{screen.style(clock, 'dim')}  | {line.rsplit(chr(13), 1)[-1]}")
+        from strobe.journal.screen import render
+
+        for line in render([happening.text]):
+            screen.out(f"{screen.style(clock, 'dim')}  | {line}")
     else:
         what = "  ".join(str(item) for item in happening.values.values())
         screen.out(f"{screen.style(clock, 'dim')}  {happening.kind}  {what}  {happening.text}".rstrip())
