@@ -34,7 +34,6 @@ def artifacts(recorder: FakeRecorder) -> Iterator[Artifacts]:
     part = Artifacts(recorder, group="team", step=lambda: 7)
     yield part
     part.drain()
-    part.close()
 
 
 class _Gate:
@@ -70,7 +69,6 @@ def slow_artifacts(recorder: FakeRecorder, gate: _Gate) -> Iterator[Artifacts]:
     yield part
     gate.open()
     part.drain()
-    part.close()
 
 
 def test_logging_stores_the_version_and_says_so_in_the_journal(recorder: FakeRecorder, artifacts: Artifacts) -> None:
@@ -122,7 +120,6 @@ def test_using_records_who_used_what(home: Home, recorder: FakeRecorder, artifac
     other = FakeRecorder(home, RunPath("local", "elsewhere", "run2"))
     theirs = Artifacts(other)
     used = theirs.use_artifact("proj/data:latest", type="dataset", use_as="train", aliases=["seen"])
-    theirs.close()
     assert used.use_as == "train"
     assert used.used_by() == [RunPath("local", "elsewhere", "run2")]
     assert [artifact.name for artifact in store.used_by(home, other.path)] == ["data:v0"]
@@ -244,7 +241,6 @@ def test_several_processes_make_one_artifact(home: Home, recorder: FakeRecorder,
     ranks = [Artifacts(FakeRecorder(home, RunPath("local", "proj", f"rank{rank}")), group="team") for rank in range(3)]
     for rank, part in enumerate(ranks):
         part.upsert_artifact(draft({f"shard{rank}": str(rank)}))
-        part.close()
     assert not store.exists(home, "proj/data")
     finished = artifacts.finish_artifact(draft({"index": "i"}), aliases=["done"])
     assert finished.version == "v0"
@@ -262,14 +258,15 @@ def test_parts_that_contradict_each_other_are_told(home: Home, artifacts: Artifa
     lone = Artifacts(FakeRecorder(home))
     with pytest.raises(UsageError, match="distributed_id"):
         lone.upsert_artifact(draft({"x": "1"}))
-    lone.close()
 
 
 def test_saving_a_draft_logs_it_to_the_current_run(recorder: FakeRecorder, artifacts: Artifacts) -> None:
+    current = context.Context(recorder.home, artifacts.log_artifact)
+    context.enter(current)
     artifact = draft({"a": "1"})
     artifact.save()
+    context.leave(current)
     assert artifact.logged_by() == recorder.path
-    artifacts.close()
     assert context.current() is None
 
 
@@ -338,7 +335,6 @@ def test_a_kill_while_a_large_artifact_is_stored_leaves_no_version(home: Home, t
     assert not store.exists(home, "proj/big")
     part = Artifacts(FakeRecorder(home))
     assert part.log_artifact(path, name="big", type="model").wait(20).version == "v0"
-    part.close()
 
 
 @pytest.mark.slow

@@ -206,9 +206,8 @@ def test_code_is_python_without_environments_and_secrets(
     ):
         write(cwd / name, name)
     artifacts = Artifacts(recorder)
-    files = Files(recorder, artifacts=artifacts)
+    files = Files(recorder, artifacts=lambda: artifacts)
     code = files.log_code()
-    artifacts.close()
     assert code is not None
     assert (code.name, code.type) == ("source-proj-train_it.py:v0", "code")
     assert sorted(code.manifest.entries) == ["pkg/model.py", "train.py"]
@@ -218,7 +217,7 @@ def test_code_by_the_callers_choice(recorder: FakeRecorder, cwd: Path, home: Hom
     for name in ("a.py", "b.md", "sub/c.py", ".env", "key.pem"):
         write(cwd / name, name)
     artifacts = Artifacts(recorder)
-    files = Files(recorder, artifacts=artifacts)
+    files = Files(recorder, artifacts=lambda: artifacts)
     everything = files.log_code(".", "all", include_fn=lambda path: True)
     assert everything is not None
     assert sorted(everything.manifest.entries) == ["a.py", "b.md", "sub/c.py"]
@@ -233,7 +232,6 @@ def test_code_by_the_callers_choice(recorder: FakeRecorder, cwd: Path, home: Hom
     assert files.log_code(exclude_fn=lambda path: True) is None
     with pytest.raises(UsageError, match="no directory"):
         files.log_code("nope")
-    artifacts.close()
 
 
 def test_code_never_holds_the_home(tmp_path: Path, cwd: Path) -> None:
@@ -242,8 +240,7 @@ def test_code_never_holds_the_home(tmp_path: Path, cwd: Path) -> None:
     write(cwd / "train.py", "x")
     recorder = FakeRecorder(home)
     artifacts = Artifacts(recorder)
-    code = Files(recorder, artifacts=artifacts).log_code()
-    artifacts.close()
+    code = Files(recorder, artifacts=lambda: artifacts).log_code()
     assert code is not None
     assert list(code.manifest.entries) == ["train.py"]
 

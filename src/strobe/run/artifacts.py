@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-from strobe.artifact import Artifact, Collection, context, store
+from strobe.artifact import Artifact, Collection, store
 from strobe.artifact.artifact import from_path
 from strobe.artifact.commit import check_aliases, commit, store_contents
 from strobe.artifact.contents import AT_ONCE_BYTES
@@ -60,8 +60,6 @@ class Artifacts:
         self._sideline = Sideline("strobe-artifacts", warn=recorder.warn, at_once_bytes=at_once_bytes)
         #: those being logged, by name: a name may be used before its copying is done
         self._pending: dict[str, Artifact] = {}
-        self._context = context.Context(recorder.home, self.log_artifact)
-        context.enter(self._context)
 
     # --- logging
 
@@ -211,10 +209,6 @@ class Artifacts:
         if late:
             self._recorder.warn(f"not stored in time, so lost if the process ends now: {', '.join(late)}")
         return late
-
-    def close(self) -> None:
-        """The run is over: drafts made from now on are not its own."""
-        context.leave(self._context)
 
     # --- within
 

@@ -10,7 +10,7 @@ import glob as globbing
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -41,11 +41,11 @@ class Files:
         self,
         recorder: RunRecorder,
         *,
-        artifacts: Artifacts | None = None,
+        artifacts: Callable[[], Artifacts] | None = None,
         at_once_bytes: int = AT_ONCE_BYTES,
     ) -> None:
         self._recorder = recorder
-        self._given_artifacts = artifacts
+        self._artifacts = artifacts or (lambda: Artifacts(recorder))
         self._at_once_bytes = at_once_bytes
         self._sideline = Sideline("strobe-files", warn=recorder.warn, at_once_bytes=at_once_bytes)
         self._saves: list[_Save] = []
@@ -120,7 +120,7 @@ class Files:
             artifact.add_file(path, relative)
         if not len(artifact.manifest):
             return None
-        return self._artifacts.log_artifact(artifact)
+        return self._artifacts().log_artifact(artifact)
 
     def finish(self, timeout_s: float | None = None) -> list[str]:
         """Copy what is due at the end; return the titles of what was not done within `timeout_s`."""
@@ -134,12 +134,6 @@ class Files:
         if late:
             self._recorder.warn(f"not copied in time, so not kept with the run: {', '.join(late)}")
         return late
-
-    @property
-    def _artifacts(self) -> Artifacts:
-        if self._given_artifacts is None:
-            self._given_artifacts = Artifacts(self._recorder)
-        return self._given_artifacts
 
     def _keep(self, found: list[tuple[str, Path]], policy: str, *, copies: bool) -> None:
         budget = self._at_once_bytes

@@ -12,6 +12,7 @@ from functools import cached_property
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
+from strobe.artifact import context
 from strobe.data.files import DirectoryFiles
 from strobe.errors import RunFinished
 from strobe.journal import event as ev
@@ -61,6 +62,9 @@ class RunParts:
         )
         self._console: ConsoleCapture | None = None
         self._alerted: dict[str, float] = {}
+        # Drafts made from now on belong to this run: `artifact.save()` logs them to it.
+        self._artifact_context = context.Context(self._recorder.home, self.log_artifact)
+        context.enter(self._artifact_context)
 
     def _record_config(self, event: ev.Event) -> None:
         if self._ended:
@@ -174,13 +178,13 @@ class RunParts:
     def _files(self) -> Files:
         from strobe.run.files import Files
 
-        return Files(self._recorder)
+        return Files(self._recorder, artifacts=lambda: self._artifacts)
 
     @cached_property
     def _artifacts(self) -> Artifacts:
         from strobe.run.artifacts import Artifacts
 
-        return Artifacts(self._recorder)
+        return Artifacts(self._recorder, group=self._settings.run_group, step=lambda: self._step)
 
     def save(self, glob_str: Any, base_path: Any = None, policy: str = "live", glob: bool = True) -> list[str]:
         """Keep files with the run: copied now and, with policy "live" or "end", again at finish."""
@@ -269,9 +273,10 @@ class RunParts:
         self.unwatch()
         self._config.persist()
         if "_files" in self.__dict__:
-            self._files.finish()
+            self._files.finish(timeout_s)
         if "_artifacts" in self.__dict__:
             self._artifacts.drain(timeout_s)
+        context.leave(self._artifact_context)
         if not self._media_files.drain(timeout_s):
             self._recorder.warn("some images were not recompressed in time; they are stored whole, only larger")
         if self._console is not None:
