@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import lt
 from typing import Any
 
 from strobe.journal.digest import MetricDigest
 from strobe.journal.reader import Row
 from strobe.journal.segment import Header
+from strobe.journal.value import HOLE_VALUE
+
+_NUMBERS = frozenset({float, int})
+_BATCH_ROWS = 2048
+_BATCH_VALUES = 200_000
 
 #: kinds of writers whose rows are the run's own history
 HISTORY_KINDS = frozenset({"main", "rank", "fork", "shared"})
@@ -42,8 +48,14 @@ class Clips:
         #: attempt → key → (place in time of the first row that has the key, its step)
         self._first_steps: dict[int, dict[str, tuple[tuple[int, str, int], int]]] = {}
         self._from_steps: dict[int, int] = {}
+        self._seen: set[tuple[str, tuple[str, ...]]] = set()
 
     def note_row(self, header: Header, row: Row) -> None:
+        # Rows of one writer come in the order of time, so only its first row of a key set can be the first of a key.
+        name = (header.writer, row.keys)
+        if name in self._seen:
+            return
+        self._seen.add(name)
         firsts = self._first_steps.setdefault(header.attempt, {})
         place = (row.time_ns, header.writer, row.sequence)
         for key in row.keys:
@@ -84,31 +96,81 @@ def merge_rows(
     return [by_step[step] for step in sorted(by_step)]
 
 
+class _Batch:
+    """Rows of one writer and key set that wait to be folded together: columns fold ten times quicker than rows."""
+
+    __slots__ = ("attempt", "keys", "rows", "writer")
+
+    def __init__(self, attempt: int, writer: str, keys: tuple[str, ...]) -> None:
+        self.attempt = attempt
+        self.writer = writer
+        self.keys = keys
+        self.rows: list[Row] = []
+
+
 class DigestBook:
     """Digests per (attempt, metric), and the last value of everything that was logged."""
 
     def __init__(self) -> None:
-        self.by_attempt: dict[int, dict[str, MetricDigest]] = {}
-        #: top-level key → (order, value) of the latest value
-        self.last_values: dict[str, tuple[tuple[int, int, str, int], Any]] = {}
+        self._by_attempt: dict[int, dict[str, MetricDigest]] = {}
+        self._last_values: dict[str, tuple[tuple[int, int, str, int], Any]] = {}
+        self._batches: dict[tuple[int, str, tuple[str, ...]], _Batch] = {}
         self.num_rows = 0
+
+    @property
+    def by_attempt(self) -> dict[int, dict[str, MetricDigest]]:
+        self._fold_all()
+        return self._by_attempt
+
+    @property
+    def last_values(self) -> dict[str, tuple[tuple[int, int, str, int], Any]]:
+        """Top-level key → (order, value) of the latest value."""
+        self._fold_all()
+        return self._last_values
 
     def add(self, header: Header, row: Row) -> None:
         """Take in one row."""
-        digests = self.by_attempt.setdefault(header.attempt, {})
-        place = (header.attempt, row.time_ns, header.writer, row.sequence)
-        step, time_ns = row.step, row.time_ns
         self.num_rows += 1
-        last_values = self.last_values
-        for key, item in row.items():
-            previous = last_values.get(key)
-            if previous is None or previous[0] <= place:
-                last_values[key] = (place, item)
-            if type(item) is float or type(item) is int:
+        name = (header.attempt, header.writer, row.keys)
+        batch = self._batches.get(name)
+        if batch is None:
+            batch = self._batches[name] = _Batch(*name)
+        batch.rows.append(row)
+        if len(batch.rows) >= _BATCH_ROWS or len(batch.rows) * len(row.keys) >= _BATCH_VALUES:
+            self._fold(batch)
+            batch.rows = []
+
+    def _fold_all(self) -> None:
+        for batch in self._batches.values():
+            if batch.rows:
+                self._fold(batch)
+        # Key sets that come once and never again must not pile up.
+        self._batches = {}
+
+    def _fold(self, batch: _Batch) -> None:
+        rows = batch.rows
+        steps = [row.step for row in rows]
+        times = [row.time_ns for row in rows]
+        rises = all(map(lt, steps, steps[1:])) and all(map(lt, times, times[1:]))
+        digests = self._by_attempt.setdefault(batch.attempt, {})
+        for key, column in zip(batch.keys, zip(*(row.values for row in rows), strict=True), strict=True):
+            self._note_last(batch, key, column, rows)
+            if rises and _NUMBERS.issuperset(map(type, column)):
                 digest = digests.get(key)
                 if digest is None:
                     digest = digests[key] = MetricDigest()
-                digest.add(step, item, time_ns)
+                digest.extend(steps, column, times)
             else:
-                for name, number in iter_scalars(key, item):
-                    digests.setdefault(name, MetricDigest()).add(step, number, time_ns)
+                for step, time_ns, item in zip(steps, times, column, strict=True):
+                    for name, number in iter_scalars(key, item):
+                        digests.setdefault(name, MetricDigest()).add(step, number, time_ns)
+
+    def _note_last(self, batch: _Batch, key: str, column: tuple[Any, ...], rows: list[Row]) -> None:
+        for row, item in zip(reversed(rows), reversed(column), strict=True):
+            if item is HOLE_VALUE:
+                continue
+            place = (batch.attempt, row.time_ns, batch.writer, row.sequence)
+            known = self._last_values.get(key)
+            if known is None or known[0] <= place:
+                self._last_values[key] = (place, item)
+            return

@@ -70,6 +70,10 @@ class Replay:
             self._metrics = None
         return changed
 
+    def assume_end(self, header: Header, ended: ev.Ended) -> None:
+        """Take an end for granted that a partial refresh did not get to read."""
+        self._take_event(header, ended)
+
     def _take_row(self, header: Header, row: Row) -> None:
         if header.kind not in HISTORY_KINDS:
             self.num_system_rows += header.kind == "system"
@@ -251,8 +255,9 @@ class Replay:
     def _clipped(self, attempt: int) -> dict[str, MetricDigest]:
         clipped: dict[str, MetricDigest] = {}
         inexact: dict[str, float] = {}
+        logged = self._book.last_values
         for key, digest in self._book.by_attempt[attempt].items():
-            clip = self._clips.clip(attempt, _top_level(key, self._book.last_values))
+            clip = self._clips.clip(attempt, _top_level(key, logged))
             reaches = digest.last_step is not None and digest.last_step >= clip
             if not digest.disordered and not reaches:
                 clipped[key] = digest.closed()
@@ -300,13 +305,14 @@ class Replay:
     def summary(self) -> dict[str, Any]:
         """The last value of every key (or what `define_metric` asks for), with what the user set by hand on top."""
         result: dict[str, Any] = {}
-        for key, ((_, time_ns, _, _), item) in self._book.last_values.items():
+        last_values = self._book.last_values
+        for key, ((_, time_ns, _, _), item) in last_values.items():
             if self._removed.get(key, -1) < time_ns:
                 computed = self._summarize(key, item)
                 if computed is not None or item is None:
                     result[key] = computed
         for key, (time_ns, item) in self._explicit.items():
-            logged = self._book.last_values.get(key)
+            logged = last_values.get(key)
             if logged is None or logged[0][1] <= time_ns or key not in result:
                 result[key] = item
         return result
