@@ -43,6 +43,14 @@ def test_names_and_state(run: Run) -> None:
     assert "finished" in repr(run)
 
 
+def test_a_run_whose_start_is_not_recorded_still_has_an_age(home: Home, now_ns: int) -> None:
+    recorder = Recorder(home.run_dir(RunPath("local", "p", "headless")))
+    recorder.row(0, loss=1.0)
+    run = Run(home, recorder.run_dir)
+    assert abs(run.created_ns - now_ns) < 600 * SECOND
+    assert run.state == "running"
+
+
 def test_config_and_summary(run: Run) -> None:
     assert run.config == {"lr": 0.1, "m": {"d": 2}}
     assert run.summary["loss"] == pytest.approx(0.1)

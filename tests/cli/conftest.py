@@ -34,11 +34,16 @@ class Result:
 Strobe = Callable[..., Result]
 
 
+@pytest.fixture(autouse=True)
+def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever runs the tests must not decide how wide or coloured the output is (pytest-xdist sets COLUMNS)."""
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
-def strobe(home: Home, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Strobe:
+def strobe(home: Home, capfd: pytest.CaptureFixture[str]) -> Strobe:
     """Return a function that runs a command on the home: `strobe("run", "ls")`."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
 
     def call(*words: str) -> Result:
         capfd.readouterr()

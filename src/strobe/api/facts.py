@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from strobe.errors import UsageError
 from strobe.home import Home, RunDir
 from strobe.journal import Replay
+from strobe.journal.segment import list_segments
 from strobe.journal.skim import Skim
 
 if TYPE_CHECKING:
@@ -138,7 +139,11 @@ class Facts:
 
     @property
     def created_ns(self) -> int:
-        return self._facts.started_ns
+        if self._facts.started_ns:
+            return self._facts.started_ns
+        # The record of the start is damaged, or not written yet: the files then say it roughly.
+        segments = list_segments(self.run_dir.journal)
+        return min((segment.stat().st_mtime_ns for segment in segments), default=0)
 
     @property
     def created_at(self) -> str:

@@ -15,6 +15,7 @@ from strobe.api.facts import RUNNING, Facts
 from strobe.api.summary import Summary
 from strobe.errors import MissingExtra, UsageError
 from strobe.home import Home, RunDir
+from strobe.journal.segment import list_segments, parse_name
 
 if TYPE_CHECKING:
     from strobe.api.files import File, Files
@@ -52,8 +53,6 @@ class Run(Facts):
     @property
     def _rows(self) -> Replay:
         """What knows which rows count: a skim while nothing can be superseded, which spares the replay of figures."""
-        from strobe.journal.segment import list_segments, parse_name
-
         attempts = {parse_name(segment)[0] for segment in list_segments(self.run_dir.journal)}
         return self.replay if self._replay is not None or len(attempts) > 1 else self._facts
 
