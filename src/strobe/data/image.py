@@ -27,6 +27,8 @@ from strobe.errors import MissingExtra
 
 #: raw bytes; above this, compressing would be felt in `log()`
 LARGE = 64 * 1024
+#: below this, a file takes one block of a disk either way, and starting zlib costs more than all the rest
+TINY = 3 * 1024
 _HEAD = 256 * 1024
 _WRITTEN = {"png": "PNG", "jpg": "JPEG", "jpeg": "JPEG", "bmp": "BMP", "webp": "WEBP", "gif": "GIF"}
 #: Pillow's modes that PNG has as they are
@@ -149,11 +151,12 @@ class Image(Media):
         shape = (pixels.content, pixels.width, pixels.height, pixels.channels)
         if self.format != "png":
             return files.write("images", key, step, self.format, _encode_pillow(pixels, self.format))
-        if len(pixels.content) <= LARGE:
+        if TINY < len(pixels.content) <= LARGE:
             return files.write("images", key, step, "png", png.encode(*shape))
         stored = png.encode_stored(*shape)
         path = files.write("images", key, step, "png", stored)
-        files.later(partial(_shrink, files, path, len(stored)))
+        if len(pixels.content) > LARGE:
+            files.later(partial(_shrink, files, path, len(stored)))
         return path
 
     @property
