@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -69,6 +72,25 @@ def test_a_large_file_rewritten_in_place_is_an_error_not_a_wrong_artifact(
     with pytest.raises(ArtifactError, match=r"last\.ckpt changed after it was added"):
         _commit(artifact, home)
     assert artifact.state == "PENDING"
+
+
+def test_threads_that_ask_for_a_digest_at_once_get_the_same(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "AT_ONCE_BYTES", 0)
+    monkeypatch.setattr(copying, "clone", lambda source, target: False)
+    content = bytes(range(256)) * (20 << 12)
+    artifact = Artifact("ckpt", "model")
+    entry = artifact.add_file(write(tmp_path / "big", content))
+    assert entry.source is not None
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(entry.source.digest("MD5"))) for _ in range(4)]  # type: ignore[union-attr]  # checked above
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    raw = hashlib.md5(content, usedforsecurity=False).digest()
+    assert found == [base64.b64encode(raw).decode()] * 4
 
 
 def test_more_large_files_than_descriptors(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

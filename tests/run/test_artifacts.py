@@ -188,6 +188,19 @@ def test_a_large_artifact_does_not_hold_up_the_caller(
     assert [use.action for use in recorder.uses()] == ["log"]
 
 
+def test_a_small_artifact_does_not_wait_for_a_large_one_of_another_name(
+    home: Home, slow_artifacts: Artifacts, gate: _Gate, tmp_path: Path
+) -> None:
+    large = slow_artifacts.log_artifact(write(tmp_path / "big", "content"), name="big", type="model")
+    assert gate.reached.wait(10)
+    empty = slow_artifacts.log_artifact(Artifact("small", "dataset"))
+    assert empty.version == "v0"
+    following = slow_artifacts.log_artifact(Artifact("big", "model"))
+    assert following.is_pending
+    gate.open()
+    assert (large.wait(10).version, following.wait(10).version) == ("v0", "v1")
+
+
 def test_using_a_name_that_is_being_stored_waits_for_it(slow_artifacts: Artifacts, gate: _Gate, tmp_path: Path) -> None:
     slow_artifacts.log_artifact(write(tmp_path / "big", "content"), name="big", type="model")
     threading.Timer(0.05, gate.open).start()

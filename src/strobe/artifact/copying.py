@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from strobe.artifact.chunk import iter_chunks
 from strobe.artifact.digest import Hasher
 
-_CHUNK = 1 << 20
 _FICLONE = 0x40049409
 #: what a kernel or file system answers when it can't copy by itself
 _UNSUPPORTED = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTTY, errno.EPERM, errno.EBADF}
@@ -73,15 +73,12 @@ def copy(source: io.FileIO, target: io.FileIO) -> None:
 
 def copy_hashing(source: io.FileIO, target: io.FileIO, hasher: Hasher | None) -> int:
     """Copy by reading, so that one pass also feeds `hasher`; return the number of bytes."""
-    view = memoryview(bytearray(_CHUNK))
-    source.seek(0)
     total = 0
-    while count := source.readinto(view):
-        chunk = view[:count]
+    for chunk in iter_chunks(source):
         if hasher is not None:
             hasher.update(chunk)
         _write_all(target, chunk)
-        total += count
+        total += len(chunk)
     return total
 
 

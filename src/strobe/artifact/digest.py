@@ -5,15 +5,16 @@ MD5 is what wandb's manifests hold; it names contents here and protects against 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from typing import Protocol
 
+from strobe.artifact.chunk import iter_chunks
 from strobe.errors import MissingExtra, UsageError
 
 MD5 = "MD5"
 XXH128 = "XXH128"
 
-_CHUNK = 1 << 20
 _MANIFEST_PREAMBLE = b"wandb-artifact-manifest-v1\n"
 
 
@@ -23,13 +24,6 @@ class Hasher(Protocol):
     def update(self, content: bytes | memoryview, /) -> object: ...
     def digest(self) -> bytes: ...
     def hexdigest(self) -> str: ...
-
-
-class Readable(Protocol):
-    """An unbuffered binary file."""
-
-    def seek(self, position: int, /) -> int: ...
-    def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
 def check_algorithm(algorithm: str) -> str:
@@ -81,13 +75,11 @@ def of_text(text: str) -> str:
     return encode(hasher.digest())
 
 
-def of_file(file: Readable, algorithm: str) -> str:
-    """Return the digest of all that `file` holds; large reads let other threads run."""
+def of_file(file: io.FileIO, algorithm: str) -> str:
+    """Return the digest of all that `file` holds."""
     hasher = new_hasher(algorithm)
-    view = memoryview(bytearray(_CHUNK))
-    file.seek(0)
-    while count := file.readinto(view):
-        hasher.update(view[:count])
+    for chunk in iter_chunks(file):
+        hasher.update(chunk)
     return encode(hasher.digest())
 
 

@@ -68,7 +68,7 @@ class Source:
 
     def open(self) -> io.FileIO:
         """Open the content for reading; raise ArtifactError if it's not what was added."""
-        if self._file is not None:
+        if self._file is not None and os.name != "nt":  # Windows keeps a file that is open in its place anyway
             file = io.FileIO(os.dup(self._file.fileno()))
         else:
             try:

@@ -84,8 +84,10 @@ class Artifacts:
             job = Job(f"artifact {artifact.name!r}", lambda: self._commit(artifact, step))
             artifact.follow(job)
             self._pending = {name: other for name, other in self._pending.items() if other.is_pending}
+            # Versions of a name are numbered in the order of the calls.
+            is_next = artifact.name in self._pending
             self._pending[artifact.name] = artifact
-            self._sideline.do(job, artifact.waiting_bytes)
+            self._sideline.do(job, artifact.waiting_bytes, in_order=is_next)
         return artifact
 
     def log_model(self, path: StrPath, name: str | None = None, aliases: Iterable[str] | str | None = None) -> Artifact:
@@ -124,7 +126,7 @@ class Artifacts:
         step = self._current_step()
         job = Job(f"artifact {artifact.name!r}", lambda: self._finish(artifact, parts, step))
         artifact.follow(job)
-        self._sideline.do(job, 0)
+        self._sideline.do(job, 0, in_order=artifact.name in self._pending)
         return artifact
 
     # --- using
@@ -182,7 +184,7 @@ class Artifacts:
         if artifact.is_draft():
             self.log_artifact(artifact)
         if artifact.is_pending:
-            self._sideline.do(Job(f"link {place!r}", lambda: _link(artifact, place, names)), 0)
+            self._sideline.do(Job(f"link {place!r}", lambda: _link(artifact, place, names)), 0, in_order=True)
             return None
         return artifact.link(place, names) if not artifact.is_draft() else None
 

@@ -157,7 +157,8 @@ class Files:
         if self._copied.get(relative) == seen or _is_same(source, target):
             return 0
         job = Job(f"file {relative!r}", lambda: self._copy(relative, source, target))
-        self._sideline.do(job, seen.size + self._at_once_bytes - budget)
+        # In order, so that an older copy on the side thread does not end up over a newer one.
+        self._sideline.do(job, seen.size + self._at_once_bytes - budget, in_order=True)
         return seen.size
 
     def _copy(self, relative: str, source: Path, target: Path) -> None:
