@@ -31,6 +31,11 @@ class Tracker:
     def setup(self) -> None:
         import strobe  # noqa: F401 - the import itself is not timed
 
+    def before_fork(self) -> None:
+        import strobe
+
+        strobe.setup()
+
     def start(self) -> Any:
         import strobe
 

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from . import kill, process, rows, timing
@@ -88,24 +88,28 @@ class Bench:
         run.finish()
         return {"cpu": cpu, "p50": timing.middle(walls), "p99": timing.at_fraction(walls, 0.99)}
 
-    def log_walls(self, num_keys: int, *, calls: int, limit_s: float) -> list[float]:
-        """Return the wall seconds of each log() call of a run."""
-        run = self.start()
+    def wall_of_calls(self, run: Run, num_keys: int, *, calls: int, limit_s: float, burst: int = 0) -> list[float]:
+        """Return the wall seconds of each log() call, after a warm-up; with a short wait between bursts."""
         build = rows.row_builder(num_keys)
-        for number in range(_WARM_UP_CALLS):
+        for number in range(min(_WARM_UP_CALLS, calls)):
             run.log(build(number))
-        walls = timing.wall_of_calls(run.log, build, calls=calls, limit_s=limit_s)
-        run.finish()
-        return walls
+        return timing.wall_of_calls(run.log, build, calls=calls, limit_s=limit_s, burst=burst)
 
     @contextmanager
-    def _spinning(self) -> Iterator[None]:
+    def spinning_thread(self) -> Iterator[None]:
+        """A Python thread that computes without pause, as a data loader would, on a core of its own.
+
+        Pinned, because a busy machine would put both threads on one core, where they do not meet.
+        """
         stop = False
+        cores = sorted(os.sched_getaffinity(0))
 
         def spin() -> None:
+            os.sched_setaffinity(0, cores[-1:])
             while not stop:
                 pass
 
+        os.sched_setaffinity(0, cores[:-1] or cores)
         thread = threading.Thread(target=spin, daemon=True)
         thread.start()
         try:
@@ -113,10 +117,7 @@ class Bench:
         finally:
             stop = True
             thread.join()
-
-    def spinning_thread(self) -> AbstractContextManager[None]:
-        """A Python thread that computes without pause, as a data loader or a progress bar would."""
-        return self._spinning()
+            os.sched_setaffinity(0, cores)
 
     def run_probe(self, code: str, *arguments: str) -> str:
         """Run code in a bare interpreter, given the adapter's path, a directory, the mode, `arguments` and features."""

@@ -14,6 +14,8 @@ from typing import Any
 Build = Callable[[int], dict[str, Any]]
 Log = Callable[[dict[str, Any]], Any]
 
+_PAUSE_S = 0.001
+
 
 def cpu_per_call(log: Log, build: Build, *, calls: int, block: int) -> float:
     """Return the thread CPU seconds of one log() call, building excluded, over `calls` calls."""
@@ -32,8 +34,11 @@ def cpu_per_call(log: Log, build: Build, *, calls: int, block: int) -> float:
     return middle(differences)
 
 
-def wall_of_calls(log: Log, build: Build, *, calls: int, limit_s: float = 60.0) -> list[float]:
-    """Return the wall seconds of each log() call, building excluded; fewer calls if `limit_s` passes."""
+def wall_of_calls(log: Log, build: Build, *, calls: int, limit_s: float = 60.0, burst: int = 0) -> list[float]:
+    """Return the wall seconds of each log() call, building excluded; fewer calls if `limit_s` passes.
+
+    With `burst`, the thread sleeps for a moment after that many calls.
+    """
     clock = time.perf_counter
     walls = []
     end = clock() + limit_s
@@ -45,6 +50,8 @@ def wall_of_calls(log: Log, build: Build, *, calls: int, limit_s: float = 60.0) 
         walls.append(stop - start)
         if stop > end:
             break
+        if burst and number % burst == burst - 1:
+            time.sleep(_PAUSE_S)
     return walls
 
 
