@@ -1,0 +1,64 @@
+"""What git itself has to be asked: how the working tree differs from the commit, and where the code came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strobe.run.execute import Failed, Output, execute
+from strobe.run.redact import redact_text
+from strobe.run.repository import find_repository
+
+#: a longer diff is cut, and says so
+MAX_DIFF_BYTES = 1 << 20
+MAX_UNTRACKED = 1_000
+
+# No prompts, no locks in a repository that somebody works in, no messages in the user's language.
+_ENVIRON = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_PAGER": "cat"}
+
+
+def describe_git(cwd: str, problems: list[str], deadline: float) -> dict[str, Any]:
+    """Return commit, branch, remote, diff and untracked files; nothing when `cwd` is in no repository."""
+    repository = find_repository(cwd)
+    if repository is None:
+        return {}
+    commit, branch = repository.head()
+    facts: dict[str, Any] = {"git_root": repository.root, "git_commit": commit, "git_branch": branch}
+
+    def ask(*arguments: str, max_bytes: int = 1 << 16) -> Output | None:
+        try:
+            return execute(["git", *arguments], cwd=cwd, deadline=deadline, max_bytes=max_bytes, environ=_ENVIRON)
+        except Failed as error:
+            problems.append(str(error))
+            return None
+
+    if commit is None and branch is not None:
+        # Either no commit yet, or refs in a format that only git reads; --verify -q is silent about the former.
+        answer = ask("rev-parse", "--verify", "-q", "HEAD")
+        commit = facts["git_commit"] = answer.text.strip() or None if answer else None
+    if answer := ask("config", "--get-regexp", r"^remote\..*\.url$"):
+        facts["git_remote"] = _choose_remote(answer.text)
+    base = [commit] if commit else []
+    diff = ask("diff", "--no-ext-diff", "--no-textconv", "--no-color", *base, "--", max_bytes=MAX_DIFF_BYTES)
+    if diff is not None:
+        facts["git_dirty"] = bool(diff.content)
+        if diff.content:
+            facts["git_diff"] = redact_text(diff.text, code=True)
+            facts["git_diff_cut"] = diff.is_cut
+    if names := ask("ls-files", "--others", "--exclude-standard", "-z", "--", ":/", max_bytes=1 << 20):
+        untracked = [name for name in names.text.split("\0") if name]
+        if names.is_cut:
+            untracked.pop()  # the last name may be half a name
+        facts["git_untracked"] = untracked[:MAX_UNTRACKED]
+        facts["git_untracked_count"] = len(untracked)
+        facts["git_untracked_cut"] = names.is_cut or len(untracked) > MAX_UNTRACKED
+    return facts
+
+
+def _choose_remote(text: str) -> str | None:
+    """Return the URL of `origin`, else of the first remote, without credentials."""
+    remotes: dict[str, str] = {}
+    for line in text.splitlines():
+        key, _, url = line.partition(" ")
+        remotes.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
+    chosen = remotes.get("origin") or next(iter(remotes.values()), None)
+    return redact_text(chosen) if chosen else None
