@@ -152,5 +152,5 @@ def _directories(parent: Path, only: str | None) -> list[Path]:
     try:
         with os.scandir(parent) as entries:
             return [parent / entry.name for entry in entries if entry.is_dir()]
-    except FileNotFoundError:
+    except OSError:  # absent, not a directory, or not ours to read: no runs there
         return []

@@ -46,7 +46,11 @@ class Attempt(msgspec.Struct):
         for writer in candidates:
             if writer.started is not None and writer.started.primary:
                 return writer
-        return candidates[0] if candidates else None
+        if candidates:
+            return candidates[0]
+        # The record of the start may be damaged; the writer's header still says who it was.
+        mains = [writer for writer in self.writers.values() if writer.header.kind == "main"]
+        return mains[0] if mains else None
 
     @property
     def from_step(self) -> int | None:

@@ -181,13 +181,15 @@ class MetricDigest:
 
     @property
     def best(self) -> float | None:
-        """The highest value if the goal is to maximize, else the lowest."""
-        if not self.num_finite:
+        """The highest or the lowest value, as the goal says; None without a goal."""
+        if not self.num_finite or self.goal is None:
             return None
         return self.max if self.goal == "maximize" else self.min
 
     @property
     def best_step(self) -> int | None:
+        if self.goal is None:
+            return None
         return self.max_step if self.goal == "maximize" else self.min_step
 
     def merge(self, later: MetricDigest) -> MetricDigest:

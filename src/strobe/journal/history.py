@@ -67,9 +67,14 @@ class Clips:
         if step is not None:
             self._from_steps[attempt] = step
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all is superseded."""
+        return len(self._first_steps) < 2 and not self._from_steps
+
     def clip(self, attempt: int, key: str) -> float:
         """Return the first superseded step, or inf."""
-        if len(self._first_steps) < 2 and not self._from_steps:
+        if self.is_empty:
             return math.inf
         bounds = [step for number, step in self._from_steps.items() if number > attempt]
         bounds += [firsts[key][1] for number, firsts in self._first_steps.items() if number > attempt and key in firsts]
@@ -78,7 +83,7 @@ class Clips:
 
 def merge_rows(
     rows: Iterable[NumberedRow],
-    clip: Callable[[int, str], float],
+    clip: Callable[[int, str], float] | None,
     *,
     base: Mapping[int, dict[str, Any]] | None = None,
     origin_ns: int = 0,
@@ -86,9 +91,12 @@ def merge_rows(
     """Merge rows by step, ascending, each with `_step`, `_timestamp` and `_runtime` (seconds)."""
     by_step: dict[int, dict[str, Any]] = {step: dict(row) for step, row in (base or {}).items()}
     for header, row in sorted(rows, key=order):
-        kept = {key: item for key, item in row.items() if row.step < clip(header.attempt, key)}
-        if not kept and row.keys:
-            continue
+        if clip is None:
+            kept = dict(row.items())
+        else:
+            kept = {key: item for key, item in row.items() if row.step < clip(header.attempt, key)}
+            if not kept and row.keys:
+                continue
         merged = by_step.setdefault(row.step, {"_step": row.step})
         merged["_timestamp"] = row.time_ns / 1e9
         merged["_runtime"] = max(0.0, (row.time_ns - origin_ns) / 1e9)

@@ -37,6 +37,14 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             if item is not value.HOLE_VALUE:
                 yield key, _with_text_keys(item) if item.__class__ is dict else item
 
+    def only(self, wanted: set[str]) -> Row:
+        """Return the row with these keys alone."""
+        places = [place for place, key in enumerate(self.keys) if key in wanted]
+        if len(places) == len(self.keys):
+            return self
+        keys = tuple(self.keys[place] for place in places)
+        return Row(self.sequence, self.step, self.time_ns, keys, [self.values[place] for place in places])
+
 
 class Noted(msgspec.Struct, frozen=True, gc=False):
     """An event with its place in the writer's sequence."""

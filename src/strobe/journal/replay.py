@@ -16,6 +16,7 @@ from strobe.journal import event as ev
 from strobe.journal.attempt import Attempt, Attempts
 from strobe.journal.digest import MetricDigest
 from strobe.journal.frame import Damage
+from strobe.journal.goal import guess_goal
 from strobe.journal.history import HISTORY_KINDS, Clips, DigestBook, NumberedRow, iter_scalars, merge_rows
 from strobe.journal.reader import JournalReader, Noted, Row
 from strobe.journal.segment import Header
@@ -239,7 +240,7 @@ class Replay:
             folded.update(self._digest_merged(overlapping))
         for key, digest in folded.items():
             metric = self.definition(key)
-            digest.goal = metric.goal if metric else None
+            digest.goal = (metric.goal if metric else None) or guess_goal(key)
         return {key: digest for key, digest in folded.items() if digest.count}
 
     def _digest_merged(self, keys: set[str]) -> dict[str, MetricDigest]:
@@ -338,22 +339,21 @@ class Replay:
         for header, row in self._iter_rows():
             if attempt is not None and header.attempt != attempt:
                 continue
-            if wanted is None or not wanted.isdisjoint(row.keys):
-                found.append((header, row))
-        clip = self._clips.clip if attempt is None else _never
-        base = self._parent_rows() if attempt is None else None
-        for merged in merge_rows(found, clip, base=base, origin_ns=self.started_ns):
             if wanted is None:
+                found.append((header, row))
+            elif not wanted.isdisjoint(row.keys):
+                found.append((header, row.only(wanted)))
+        clip = None if attempt is not None or self._clips.is_empty else self._clips.clip
+        base = self._parent_rows(wanted) if attempt is None else None
+        for merged in merge_rows(found, clip, base=base, origin_ns=self.started_ns):
+            if wanted is None or not wanted.isdisjoint(merged):
                 yield merged
-            else:
-                chosen = {key: item for key, item in merged.items() if key.startswith("_") or key in wanted}
-                if not wanted.isdisjoint(chosen):
-                    yield chosen
 
-    def _parent_rows(self) -> dict[int, dict[str, Any]] | None:
+    def _parent_rows(self, wanted: set[str] | None) -> dict[int, dict[str, Any]] | None:
         if self._parent is None:
             return None
-        return {row["_step"]: row for row in self._parent.rows() if row["_step"] <= self._fork_step}
+        keys = None if wanted is None else list(wanted)
+        return {row["_step"]: row for row in self._parent.rows(keys) if row["_step"] <= self._fork_step}
 
     def system_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the system samples in the order of time."""
@@ -376,10 +376,6 @@ class Replay:
         for header, entry in JournalReader(self.run_dir.journal).poll():
             if isinstance(entry, Row) and header.kind in HISTORY_KINDS:
                 yield header, entry
-
-
-def _never(attempt: int, key: str) -> float:
-    return math.inf
 
 
 def _top_level(key: str, known: dict[str, Any]) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strobe.artifact import Artifact
+    from strobe.journal.replay import Replay
     from strobe.run.artifacts import Artifacts
     from strobe.run.console import ConsoleCapture
     from strobe.run.files import Files
@@ -282,15 +283,18 @@ class RunParts:
         if self._console is not None:
             self._console.stop()
 
-    def _show_end(self, quiet: bool | None) -> None:
+    def _show_end(self, ended: ev.Ended, quiet: bool | None) -> None:
         terminal = self._recorder.terminal
         if terminal.silent or terminal.quiet or quiet:
             return
         from strobe.run.report import end_block
 
-        terminal.write(end_block(self._replay(), terminal=terminal))
+        replay = self._replay()
+        if replay.is_partial:
+            replay.assume_end(self._recorder.writer.header, ended)
+        terminal.write(end_block(replay, terminal=terminal))
 
-    def _replay(self) -> Any:
+    def _replay(self) -> Replay:
         from strobe.journal.replay import Replay
 
         elapsed_s = (time.perf_counter_ns() - self._began_ns) / 1e9

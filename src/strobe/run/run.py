@@ -242,7 +242,7 @@ class Run(RunAttributes, RunParts):
         for call in self._on_finish:
             call(self)
         if self._recorder.pid == os.getpid() and self._recorder.kind != "fork":
-            self._show_end(quiet)
+            self._show_end(ended, quiet)
 
     def _own_share(self) -> float | None:
         writer = self._recorder.writer
