@@ -1,14 +1,16 @@
 """Ends that nobody announces: uncaught exceptions, sys.exit, the interpreter's shutdown.
 
-Hooks are installed when a run starts, call what was there before, and are taken out again when no run is left (if
-nobody has hooked in on top). They never change what the program prints or the code it exits with.
+Hooks are installed when a run starts, call what was there before, and are taken out again when no run is left. They
+never change what the program prints or the code it exits with.
 """
 
 from __future__ import annotations
 
 import atexit
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -18,48 +20,76 @@ class ExitWatch:
 
     def __init__(self, finish: Callable[[], None]) -> None:
         self._finish = finish
-        self._installed = False
-        self._previous_hook: Any = None
-        self._previous_exit: Any = None
         self.exit_code: int | None = None
         self.error: str | None = None
         self.was_interrupted = False
 
     def install(self) -> None:
-        if self._installed:
-            return
-        self._installed = True
-        self._previous_hook, sys.excepthook = sys.excepthook, self._on_exception
-        self._previous_exit, sys.exit = sys.exit, self._on_exit
-        atexit.register(self._on_shutdown)
+        global _hooks
+        if _hooks is None:
+            _hooks = _Hooks()
+        if self not in _hooks.watches:
+            _hooks.watches.append(self)
+            atexit.register(self._on_shutdown)
 
     def remove(self) -> None:
-        """Take the hooks out where nobody has chained on to them."""
-        if not self._installed:
+        """Stop watching; the last one takes the hooks out."""
+        global _hooks
+        if _hooks is None or self not in _hooks.watches:
             return
-        if sys.excepthook == self._on_exception:
-            sys.excepthook = self._previous_hook
-        if sys.exit == self._on_exit:
-            sys.exit = self._previous_exit
         atexit.unregister(self._on_shutdown)
-        self._installed = False
-
-    def _on_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        self.note_exception(kind, error, trace)
-        self._previous_hook(kind, error, trace)
+        _hooks.watches.remove(self)
+        if not _hooks.watches:
+            _hooks.remove()
+            _hooks = None
 
     def note_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Remember an exception as the reason for the end."""
         self.exit_code, self.error, self.was_interrupted = describe_exception(kind, error, trace)
 
-    def _on_exit(self, code: Any = None) -> None:
-        self.exit_code = code if isinstance(code, int) else int(code is not None)
-        self._previous_exit(code)
-
     def _on_shutdown(self) -> None:
         self._finish()
         if self.was_interrupted:
             _keep_exit_by_interrupt()
+
+
+class _Hooks:
+    """What is put into `sys` while runs are active, once for all of them.
+
+    Where somebody hooked in on top, ours must stay in their chain; it does nothing then but pass on. The next run gets
+    new ones, never these again: they would be called by their own successor.
+    """
+
+    def __init__(self) -> None:
+        self.watches: list[ExitWatch] = []
+        self._previous_hook, sys.excepthook = sys.excepthook, self._on_exception
+        self._previous_exit: Any = sys.exit
+        sys.exit = self._on_exit  # type: ignore[assignment]  # returns as little as sys.exit does
+
+    def remove(self) -> None:
+        if sys.excepthook == self._on_exception:
+            sys.excepthook = self._previous_hook
+        if sys.exit == self._on_exit:
+            sys.exit = self._previous_exit
+
+    def _on_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        for watch in self.watches:
+            watch.note_exception(kind, error, trace)
+        self._previous_hook(kind, error, trace)
+
+    def _on_exit(self, code: Any = None) -> None:
+        # In another thread this ends the thread, not the program.
+        if threading.current_thread() is threading.main_thread():
+            for watch in self.watches:
+                watch.exit_code = _exit_code(code)
+        self._previous_exit(code)
+
+
+_hooks: _Hooks | None = None
+
+
+def _exit_code(code: Any) -> int:
+    return int(code) if isinstance(code, int) else int(code is not None)
 
 
 def _keep_exit_by_interrupt() -> None:
@@ -68,10 +98,8 @@ def _keep_exit_by_interrupt() -> None:
     CPython remembers an uncaught KeyboardInterrupt in a flag that every evaluation of source text resets, and making
     a namedtuple while we report the end is one. Letting another one escape from source text sets the flag again.
     """
-    try:
+    with suppress(KeyboardInterrupt):
         exec("raise KeyboardInterrupt")  # the text is a constant
-    except KeyboardInterrupt:
-        pass
 
 
 def describe_exception(
@@ -80,7 +108,7 @@ def describe_exception(
     """Return (exit code, traceback text, whether the user interrupted)."""
     if issubclass(kind, SystemExit):
         code = error.code if isinstance(error, SystemExit) else 1
-        return (code if isinstance(code, int) else int(code is not None)), None, False
+        return _exit_code(code), None, False
     import traceback
 
     text = "".join(traceback.format_exception(kind, error, trace))
