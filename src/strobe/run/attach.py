@@ -28,8 +28,7 @@ def attach(run_id: str, *, project: str | None = None, entity: str | None = None
     if not home.run_dir(path).exists():
         raise RunNotFound(f"there is no run {path} in {home.path} to attach to")
     run = attach_to(str(home.path), str(path), join_attempt(home.run_dir(path)))
-    current.set_run(run)
-    run._on_finish.append(current.clear_run)
+    current.add_run(run)
     return run
 
 

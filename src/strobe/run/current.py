@@ -1,4 +1,4 @@
-"""The current run: the one that module-level calls such as `strobe.log` mean.
+"""The current run: the one that module-level calls such as `strobe.log` mean; and which runs are active.
 
 `strobe.log` and its kin are functions here that look the run up. While a run is active, `strobe.log` itself *is* the
 run's method, so that the module-level call costs no more than `run.log`.
@@ -6,6 +6,7 @@ run's method, so that the module-level call costs no more than `run.log`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from strobe.run.run import Run
 
 run: Run | None = None
+#: runs that the process `_pid` started and that have not ended, the oldest first
+_active: list[Run] = []
+_pid = 0
 
 #: module-level names that are methods of the current run
 METHODS = (
@@ -47,8 +51,25 @@ def set_run(new: Run | None) -> None:
     module.__dict__["log"] = METHOD_CALLS["log"] if new is None else new.log
 
 
-def clear_run(old: Any) -> None:
-    """Forget the current run if it is `old`."""
+def add_run(new: Run, *, is_current: bool = True) -> None:
+    """Note an active run and have it forgotten when it ends; `is_current` makes module-level calls mean it."""
+    active_runs().append(new)
+    if is_current:
+        set_run(new)
+    new._on_finish.append(_forget)
+
+
+def active_runs() -> list[Run]:
+    """Return the runs of this process that have not ended. A forked child has none: those it knows are its parent's."""
+    global _active, _pid
+    if _pid != os.getpid():
+        _active, _pid = [], os.getpid()
+    return _active
+
+
+def _forget(old: Any) -> None:
+    if old in active_runs():
+        _active.remove(old)
     if run is old:
         set_run(None)
 

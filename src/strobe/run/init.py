@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import time_ns
 from typing import Any, cast
 
 from strobe._version import __version__
@@ -104,14 +103,25 @@ def init(
 
 
 def _settle_previous(settings: Resolved) -> Run | None:
-    """Return the active run if it is to be kept; else finish it where that is asked for."""
-    previous = current.run
-    if previous is None or settings.reinit == "create_new":
+    """Return the active run if it is to be kept; else finish what is active where that is asked for."""
+    active = list(current.active_runs())
+    if not active or settings.reinit == "create_new":
         return None
     if settings.reinit == "return_previous" or (settings.reinit == "default" and not _in_notebook()):
-        return previous
-    previous.finish()
+        return _previous(active[-1], settings)
+    for run in active:
+        run.finish()
     return None
+
+
+def _previous(run: Run, settings: Resolved) -> Run:
+    if settings.resume == "must":
+        raise UsageError(f'resume="must", but run {run.id} is active; finish it first, or pass reinit="create_new"')
+    if not run.disabled:
+        run._recorder.terminal.log(
+            f"run {run.id} is active, init() returns it; for a new one finish() it first or pass reinit", repeat=False
+        )
+    return run
 
 
 def _start(settings: Resolved, config: dict[str, Any], place: Place) -> Run:
@@ -173,8 +183,7 @@ def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, 
         run._start_console()
         recorder.terminal.write(start_line(attributes, recorder.path, recorder.run_dir.path, recorder.terminal))
         _save_code(run, settings, program)
-    current.set_run(run)
-    run._on_finish.append(current.clear_run)
+    current.add_run(run, is_current=settings.reinit != "create_new")
     return run
 
 
@@ -239,8 +248,7 @@ def _start_disabled(settings: Resolved, config: dict[str, Any]) -> Run:
     }
     # A DisabledRun answers to everything that a Run does; for a type checker it is one.
     run = cast(Run, DisabledRun(settings, detached(config), attributes))
-    current.set_run(run)
-    run._on_finish.append(current.clear_run)
+    current.add_run(run, is_current=settings.reinit != "create_new")
     return run
 
 
