@@ -124,13 +124,15 @@ def test_gc_removes_what_a_killed_process_left_half_made(home: Home) -> None:
     assert os.listdir(collection.path / "aliases") == []
 
 
+@pytest.mark.slow
 def test_staging_of_a_dead_process_is_swept_of_a_living_one_not(home: Home) -> None:
     script = (
         "import os; from tests.artifact.stage import draft\n"
         "draft({'a': '1'}).manifest.entries['a'].source.is_owned = False; os._exit(0)"
     )
     root = Path(__file__).parents[2]
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=root, env={**os.environ, "PYTHONPATH": str(root)})
+    paths = os.pathsep.join([str(root), str(root / "src")])
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONPATH": paths})
     directory = home.artifacts / "staging"
     assert len(os.listdir(directory)) == 2
     kept = draft({"b": "2"})
