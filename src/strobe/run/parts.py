@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from strobe.artifact import context
 from strobe.data.files import DirectoryFiles
-from strobe.errors import RunFinished
 from strobe.journal import event as ev
 from strobe.journal.event import Metric
 from strobe.run import metric
@@ -68,8 +67,6 @@ class RunParts:
         context.enter(self._artifact_context)
 
     def _record_config(self, event: ev.Event) -> None:
-        if self._ended:
-            raise RunFinished(f"run {self._recorder.path.id} has finished, its config cannot change any more")
         if self._settings.redact and isinstance(event, ev.Config):
             event = ev.Config(time_ns=event.time_ns, changes=redact(event.changes), removed=event.removed)
         self._recorder.event(event)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from strobe._version import __version__
+from strobe.errors import RunFinished
 from strobe.home import Home, RunDir, RunPath
 from strobe.identity import boot_id, host_id, pid_namespace, process_started
 from strobe.journal import event as ev
@@ -55,11 +56,14 @@ class Recorder:
         self.started_ns = time_ns()
         #: in a forked child, until it records something: the writer is still the parent's
         self.is_stale = False
+        self.is_closed = False
         self._active: Path | None = None
         self.writer = self._new_writer(None)
 
     def event(self, event: ev.Event) -> None:
-        """Record an event."""
+        """Record an event; raises RunFinished once the run has ended."""
+        if self.is_closed:
+            raise RunFinished(f"run {self.path.id} has finished and cannot change any more; strobe.Api can edit it")
         if self.is_stale:
             self.branch()
         self.writer.event(event)
@@ -122,6 +126,7 @@ class Recorder:
     def close(self, ended: ev.Ended) -> None:
         """Record the end of this writer and seal its journal."""
         self.event(ended)
+        self.is_closed = True
         self.writer.close()
         if self._active is not None and self.pid == os.getpid():
             self._active.unlink(missing_ok=True)
