@@ -18,7 +18,7 @@ def _set_name(run: Run) -> None:
 
 
 def _set_config(run: Run) -> None:
-    run.config["lr"] = 2
+    run.config["new"] = 2
 
 
 def _set_summary(run: Run) -> None:
@@ -44,4 +44,4 @@ def test_a_finished_run_refuses_changes(home: Home, change: Callable[[Run], Any]
     run.finish()
     with pytest.raises(RunFinished, match=run.id):
         change(run)
-    assert run.config["lr"] == 1
+    assert dict(run.config) == {"lr": 1}
