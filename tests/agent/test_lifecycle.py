@@ -20,9 +20,9 @@ from strobe.agent import launch
 from strobe.agent.lifecycle import status, stop, take_seat
 from strobe.agent.seat import Seat, State
 from strobe.home import Home, RunPath
-from strobe.journal import Replay
+from strobe.journal import Replay, event
 
-from .scene import MakeEntry, agent_pids, rows_of, serving_pid, wait_for
+from .scene import MakeEntry, agent_pids, events_of, rows_of, serving_pid, wait_for
 
 TRAINER = Path(__file__).with_name("trainer.py")
 pytestmark = pytest.mark.slow
@@ -117,6 +117,20 @@ def test_a_killed_agent_is_replaced_and_its_work_taken_up(home: Home, trainers: 
     replay = Replay(home.run_dir(RunPath("local", "p", "run-aaaaaaaa")))
     replay.refresh()
     assert replay.state == "crashed"
+
+
+def test_a_run_is_described_once_even_by_two_agents(home: Home, make_entry: MakeEntry) -> None:
+    entry = make_entry(describe=True, cwd=str(TRAINER.parent), argv=["train.py", "--lr", "1"], sys_path=sys.path)
+    _started(home)
+    wait_for(lambda: events_of(entry.run))
+    (found,) = events_of(entry.run)
+    assert isinstance(found, event.Attributes)
+    assert found.changes["args"] == ["--lr", "1"]
+    os.kill(serving_pid(home), signal.SIGKILL)
+    wait_for(lambda: not agent_pids(home))
+    _started(home)
+    time.sleep(0.5)
+    assert len(events_of(entry.run)) == 1
 
 
 def test_two_homes_two_agents(home: Home, tmp_path: Path, stop_agents: list[Home]) -> None:

@@ -75,5 +75,11 @@ class _Job:
 def _describe_environment(entry: Entry) -> dict[str, Any]:
     from strobe.run import environment
 
-    answer: dict[str, Any] = environment.describe(entry.cwd, entry.argv, entry.sys_path)
-    return answer
+    return environment.describe(
+        entry.cwd,
+        entry.argv,
+        entry.sys_path,
+        git=not entry.disable_git,
+        requirements=entry.save_requirements,
+        machine=entry.machine_info,
+    )
