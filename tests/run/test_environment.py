@@ -221,6 +221,7 @@ def test_describe_a_clean_tree_without_remote(repo: Path) -> None:
     assert (facts["git_dirty"], facts["git_untracked"]) == (False, [])
     assert "git_diff" not in facts
     assert "git_remote" not in facts
+    assert facts["problems"] == []
 
 
 def test_staged_changes_count(repo: Path) -> None:
@@ -235,6 +236,7 @@ def test_no_commit_yet_is_described(tmp_path: Path) -> None:
     facts = describe(tmp_path, [], [])
     assert facts["git_untracked"] == ["a"]
     assert "git_commit" not in facts
+    assert facts["problems"] == []
 
 
 def test_a_long_diff_is_cut_and_says_so(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

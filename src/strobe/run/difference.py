@@ -28,7 +28,8 @@ def describe_git(cwd: str, problems: list[str], deadline: float) -> dict[str, An
         try:
             return execute(["git", *arguments], cwd=cwd, deadline=deadline, max_bytes=max_bytes, environ=_ENVIRON)
         except Failed as error:
-            problems.append(str(error))
+            if not error.is_silent:
+                problems.append(str(error))
             return None
 
     if commit is None and branch is not None:

@@ -16,7 +16,14 @@ from time import monotonic
 
 
 class Failed(Exception):
-    """A program is missing, took too long or ended with an error; the message says which."""
+    """A program is missing, took too long or ended with an error; the message says which.
+
+    `is_silent`: it ended with 1 and said nothing, which is how many programs say that there is nothing.
+    """
+
+    def __init__(self, message: str, *, is_silent: bool = False) -> None:
+        super().__init__(message)
+        self.is_silent = is_silent
 
 
 class Output:
@@ -85,7 +92,8 @@ def execute(
         if code and not is_cut:
             errors.seek(0)
             lines = errors.read(4096).decode("utf-8", "replace").strip().splitlines()
-            raise Failed(f"{name}: {lines[0] if lines else f'exit code {code}'}")
+            reason = lines[0] if lines else f"exit code {code}"
+            raise Failed(f"{name}: {reason}", is_silent=code == 1 and not lines)
     return Output(content[:max_bytes], is_cut)
 
 
