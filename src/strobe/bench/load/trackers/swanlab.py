@@ -48,6 +48,8 @@ class Tracker:
 
         values = []
         for path in Path(self._directory).rglob("*.swanlab"):
+            if not path.stat().st_size:  # killed before its first flush
+                continue
             reader = DataStoreReader()
             reader.open(path)
             for blob in reader:

@@ -10,13 +10,16 @@ import mmap
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from .protocol import Tracker
 
+# The shared page: two numbers of 8 bytes, then the reason why the victim ended on its own.
 _READY, _ACKNOWLEDGED = 0, 1
+_REASON, _REASON_BYTES = 16, 400
 _START_LIMIT_S = 60.0
 
 
@@ -51,9 +54,11 @@ def kill_one(make_tracker: Callable[[], Tracker], attempt: Attempt) -> int:
         try:
             os.setpgid(0, 0)
             _log_forever(make_tracker(), attempt.pause_s, cells)
-        finally:
-            os._exit(1)  # reached only if the tracker raised; the parent then waits in vain and says so
-    _wait_until_ready(cells, pid)
+        finally:  # reached only if the tracker raised
+            reason = repr(sys.exc_info()[1]).encode()[:_REASON_BYTES]
+            shared[_REASON : _REASON + len(reason)] = reason
+            os._exit(1)
+    _wait_until_ready(shared, cells, pid)
     time.sleep(attempt.delay_s)
     if attempt.is_group:
         os.killpg(pid, signal.SIGKILL)
@@ -63,11 +68,12 @@ def kill_one(make_tracker: Callable[[], Tracker], attempt: Attempt) -> int:
     return int(cells[_ACKNOWLEDGED])
 
 
-def _wait_until_ready(cells: memoryview, pid: int) -> None:
+def _wait_until_ready(shared: mmap.mmap, cells: memoryview, pid: int) -> None:
     deadline = time.monotonic() + _START_LIMIT_S
     while not cells[_READY]:
         if os.waitpid(pid, os.WNOHANG)[0]:
-            raise RuntimeError("the program to be killed ended on its own")
+            reason = shared[_REASON : _REASON + _REASON_BYTES].rstrip(b"\0").decode(errors="replace")
+            raise RuntimeError(f"the program to be killed ended on its own: {reason}")
         if time.monotonic() > deadline:
             os.kill(pid, signal.SIGKILL)
             raise RuntimeError(f"the program to be killed did not start within {_START_LIMIT_S:.0f} s")
