@@ -51,6 +51,9 @@ def test_colours_on_a_terminal() -> None:
         ({"quiet": True}, "strobe: WARNING w\nstrobe: ERROR e\nstrobe: WARNING o\n"),
         ({"silent": True}, ""),
         ({"quiet": True, "silent": True}, ""),
+        ({"warnings": False}, "strobe: l\nb\nstrobe: ERROR e\n"),
+        ({"errors": False}, "strobe: l\nb\nstrobe: WARNING w\nstrobe: WARNING o\n"),
+        ({"quiet": True, "warnings": False, "errors": False}, ""),
     ],
 )
 def test_quiet_and_silent_byte_for_byte(settings: dict[str, bool], expected: str) -> None:
@@ -80,6 +83,11 @@ def test_quiet_and_silent_byte_for_byte(settings: dict[str, bool], expected: str
 def test_colour_rules(environ: dict[str, str], on_tty: bool, on_file: bool) -> None:
     assert make(Screen(), environ).has_colour is on_tty
     assert make(io.StringIO(), environ).has_colour is on_file
+
+
+def test_what_the_user_says_about_colour_wins() -> None:
+    assert make(io.StringIO(), {"NO_COLOR": "1", "TERM": "dumb"}, colour=True).has_colour
+    assert not make(Screen(), {"FORCE_COLOR": "1"}, colour=False).has_colour
 
 
 def test_ci_and_dumb_terminals_are_not_drawn_over() -> None:
@@ -196,8 +204,7 @@ def test_module_functions_use_the_process_terminal(
     assert capsys.readouterr().err == (
         "strobe: hello\nstrobe: WARNING careful\nstrobe: ERROR broken\nstrobe: WARNING once\n"
     )
-    assert terminal.configure(quiet=True, silent=True) is terminal.shared()
+    terminal.follow(Terminal(silent=True, colour=False))
+    assert (terminal.shared().silent, terminal.shared().colour) == (True, False)
     terminal.termerror("unheard")
-    terminal.configure(quiet=None, silent=None)
-    assert (terminal.shared().quiet, terminal.shared().silent) == (True, True)
     assert capsys.readouterr().err == ""

@@ -1,8 +1,9 @@
 """The terminal: the one object through which Strobe talks to a person, on stderr.
 
 It knows what the stream can show (TTY, NO_COLOR, FORCE_COLOR, TERM=dumb, COLUMNS, CI, encoding) and what the user
-wants to hear: `quiet` leaves warnings and errors, `silent` leaves nothing. It knows nothing of runs, and no fault of
-the stream (None, closed, a broken pipe, a foreign object that raises) ever gets from here into the user's process.
+wants to hear: `quiet` leaves warnings and errors, of which each can be left out too, `silent` leaves nothing. It knows
+nothing of runs, and no fault of the stream (None, closed, a broken pipe, a foreign object that raises) ever gets from
+here into the user's process.
 """
 
 from __future__ import annotations
@@ -41,10 +42,17 @@ class Terminal:
         *,
         quiet: bool = False,
         silent: bool = False,
+        warnings: bool = True,
+        errors: bool = True,
+        colour: bool | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.quiet = quiet
         self.silent = silent
+        self.warnings = warnings
+        self.errors = errors
+        #: what the user said; None leaves it to the environment and the stream
+        self.colour = colour
         self._stream = stream
         self._environ = environ
         self._said: set[str] = set()
@@ -76,7 +84,9 @@ class Terminal:
 
     @property
     def has_colour(self) -> bool:
-        """NO_COLOR wins over FORCE_COLOR, which wins over what the stream is."""
+        """What the user said wins over NO_COLOR, that over FORCE_COLOR, and that over what the stream is."""
+        if self.colour is not None:
+            return self.colour
         if self._variable("NO_COLOR"):
             return False
         forced = self._variable("FORCE_COLOR").lower()
@@ -128,10 +138,12 @@ class Terminal:
             self._say(string, newline, repeat, PREFIX, ("blue",))
 
     def warn(self, string: str, newline: bool = True, repeat: bool = True) -> None:
-        self._say(string, newline, repeat, PREFIX + "WARNING ", ("yellow",))
+        if self.warnings:
+            self._say(string, newline, repeat, PREFIX + "WARNING ", ("yellow",))
 
     def error(self, string: str, newline: bool = True, repeat: bool = True) -> None:
-        self._say(string, newline, repeat, PREFIX + "ERROR ", ("red",))
+        if self.errors:
+            self._say(string, newline, repeat, PREFIX + "ERROR ", ("red",))
 
     def warn_once(self, key: str, message: str) -> None:
         """Warn once per process about the cause `key`, whatever the message says the next time."""
@@ -183,13 +195,10 @@ def shared() -> Terminal:
     return _shared
 
 
-def configure(*, quiet: bool | None = None, silent: bool | None = None) -> Terminal:
-    """Set what the process's terminal may say; None leaves it as it is."""
-    if quiet is not None:
-        _shared.quiet = quiet
-    if silent is not None:
-        _shared.silent = silent
-    return _shared
+def follow(other: Terminal) -> None:
+    """Let the process's terminal say what `other` may say."""
+    for name in ("quiet", "silent", "warnings", "errors", "colour"):
+        setattr(_shared, name, getattr(other, name))
 
 
 def termlog(string: str = "", newline: bool = True, repeat: bool = True) -> None:
