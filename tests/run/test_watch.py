@@ -153,8 +153,11 @@ def test_a_log_that_fails_does_not_end_the_training(torch: Any, monkeypatch: pyt
 @frameworks
 def test_models_can_still_be_saved_copied_and_sent(torch: Any) -> None:
     rows, model = Rows(), make_model(torch)
-    watch = Watch(lambda row: rows.rows.append(row))
-    watch.watch(model, log="all", log_freq=1)
+
+    def log(row: dict[str, Any]) -> None:  # a closure, which pickle cannot take
+        rows(row)
+
+    Watch(log).watch(model, log="all", log_freq=1)
     torch.save(model, io.BytesIO())
     torch.save(model.state_dict(), io.BytesIO())
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
