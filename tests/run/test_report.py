@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from strobe.home import RunDir, RunPath
 from strobe.journal import event as ev
 from strobe.journal.digest import MetricDigest
+from strobe.journal.goal import guess_goal
 from strobe.run import picture, relevance
 from strobe.run.report import duration, end_block, mimebundle, number, shorten_home, sparkline, start_line, svg
 from strobe.terminal import Terminal
@@ -42,10 +43,8 @@ def plain() -> Terminal:
     return Terminal(io.StringIO(), environ={})
 
 
-def digest(values: list[float], goal: str | None = None) -> MetricDigest:
-    made = MetricDigest.of((step, value, step) for step, value in enumerate(values))
-    made.goal = goal
-    return made
+def digest(values: list[float]) -> MetricDigest:
+    return MetricDigest.of((step, value, step) for step, value in enumerate(values))
 
 
 @pytest.fixture
@@ -53,11 +52,14 @@ def replay() -> Callable[..., Any]:
     """Makes what a Replay shows of a finished run; keywords replace parts of it."""
 
     def make(metrics: dict[str, MetricDigest] | None = None, **changes: Any) -> Any:
+        metrics = metrics if metrics is not None else {"loss": digest([3.0, 2.0, 1.0, 1.5])}
+        for name, each in metrics.items():
+            each.goal = guess_goal(name)
         found = {
             "run_dir": RunDir(Path("/data/runs/local/mnist/ab12cd34")),
             "path": PATH,
             "attributes": {"name": "bright-comet-12"},
-            "metrics": metrics if metrics is not None else {"loss": digest([3.0, 2.0, 1.0, 1.5])},
+            "metrics": metrics,
             "state": "finished",
             "started_ns": 1_000_000_000,
             "ended_ns": 134_000_000_000,
@@ -199,33 +201,17 @@ def test_relevance(replay: Callable[..., Any]) -> None:
         "something": digest([1, 2]),
         "train/loss": digest([1, 2]),
         "val/loss": digest([1, 2]),
-        "chosen": digest([1, 2], goal="maximize"),
+        "chosen": digest([1, 2]),
         "hidden": digest([1, 2]),
     }
-    hidden = ev.Metric(time_ns=0, name="hidden", hidden=True)
-    found = relevance.by_relevance(replay(metrics, definition=lambda name: hidden if name == "hidden" else None))
+    definitions = {
+        "hidden": ev.Metric(time_ns=0, name="hidden", hidden=True),
+        "chosen": ev.Metric(time_ns=0, name="chosen", goal="maximize"),
+    }
+    found = relevance.by_relevance(replay(metrics, definition=definitions.get))
     assert [name for name, _ in found] == [
         *("chosen", "val/loss", "train/loss", "something", "constant", "lr", "gradients/w.norm"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [
-        ("loss", "minimize"),
-        ("val_loss", "minimize"),
-        ("trainLoss", "minimize"),
-        ("eval/top1", "maximize"),
-        ("val/F1", "maximize"),
-        ("wer", "minimize"),
-        ("power", None),
-        ("glossary", None),
-        ("lossless_ratio", None),
-    ],
-)
-def test_direction_by_name(name: str, way: str | None) -> None:
-    assert relevance.direction(name, digest([1, 2])) == way
-    assert relevance.direction(name, digest([1, 2], goal="maximize")) == "maximize"
 
 
 # -- texts -----------------------------------------------------------------------------------------------------------
@@ -295,7 +281,7 @@ def test_home_is_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_svg_is_a_document_of_its_own(replay: Callable[..., Any]) -> None:
     metrics = {f"m{n}/loss": digest([1.0, 3.0, 2.0]) for n in range(9)}
-    metrics["<script>&\"'\x00"] = digest([math.nan, math.inf], goal="minimize")
+    metrics["<script>&\"'\x00/val/loss"] = digest([math.nan, math.inf])
     document = svg(replay(metrics, attributes={"name": "<b>&\udce9"}))
     root = ET.fromstring(document)
     space = "{http://www.w3.org/2000/svg}"

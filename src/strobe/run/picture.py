@@ -11,7 +11,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from strobe.run.relevance import best, by_relevance, direction
+from strobe.run.relevance import by_relevance
 from strobe.run.report import end_block, number
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _chart(name: str, digest: MetricDigest) -> str:
     parts = [
         f"<title>{_plain(name)}</title>",
         f'<text x="{_LEFT}" y="14" font-weight="600">{_plain(_short(name, 34))}</text>',
-        f'<text x="{_LEFT}" y="28">{_plain(_caption(name, digest))}</text>',
+        f'<text x="{_LEFT}" y="28">{_plain(_caption(digest))}</text>',
         f'<path d="M{_LEFT} {_TOP + inner_height}h{inner_width}" stroke="{GRID}" fill="none"/>',
     ]
     if values:
@@ -82,8 +82,8 @@ def _chart(name: str, digest: MetricDigest) -> str:
         if len(points) > 1:
             line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
             parts.append(f'<polyline points="{line}" stroke="{LINE}" stroke-width="1.5" fill="none"/>')
-        extreme = max(values) if direction(name, digest) == "maximize" else min(values)
-        spots = [(points[values.index(extreme)], MARK)] if direction(name, digest) and len(points) > 1 else []
+        extreme = high if digest.goal == "maximize" else low
+        spots = [(points[values.index(extreme)], MARK)] if digest.goal and len(points) > 1 else []
         for (x, y), colour in [*spots, (points[-1], LINE)]:
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>')
     odd = [
@@ -99,10 +99,10 @@ def _chart(name: str, digest: MetricDigest) -> str:
     return "".join(parts)
 
 
-def _caption(name: str, digest: MetricDigest) -> str:
+def _caption(digest: MetricDigest) -> str:
     caption = f"last {number(digest.last)}"
-    if (found := best(name, digest)) is not None:
-        caption += f", best {number(found[0])}" + ("" if found[1] is None else f" @ {found[1]}")
+    if digest.best is not None:
+        caption += f", best {number(digest.best)}" + ("" if digest.best_step is None else f" @ {digest.best_step}")
     return caption
 
 

@@ -149,13 +149,10 @@ class _Block:
         return [line.rstrip() for line in lines]
 
     def _cells(self, name: str, digest: MetricDigest) -> list[str]:
-        from strobe.run.relevance import best
-
-        found = best(name, digest)
         # Beyond the first column everything is of known width, so the name gets what is left.
         cells = [self._cut(_one_line(name), min(_MAX_NAME, self.width // 3)), number(digest.last)]
-        if found is not None:
-            cells += [number(found[0]), "" if found[1] is None else f"{found[1]:,}"]
+        if digest.best is not None:
+            cells += [number(digest.best), "" if digest.best_step is None else f"{digest.best_step:,}"]
         elif digest.min < digest.max:
             cells += [f"{number(digest.min)} {'..' if self.is_ascii else '…'} {number(digest.max)}", ""]
         else:
