@@ -73,7 +73,7 @@ def test_quick_facts(tmp_path: Path) -> None:
 def test_quick_of_this_process(tmp_path: Path) -> None:
     facts = quick(tmp_path)
     assert facts["args"] == sys.argv[1:]
-    assert "pytest" in facts["command"]
+    assert facts["command"] == join_command(sys.orig_argv)
 
 
 def test_commit_and_branch(repo: Path) -> None:
