@@ -27,7 +27,9 @@ def start(code: str, home: Home, *args: str, **options: Any) -> subprocess.Popen
     """Start `code` as a script file beside the home, as a user would."""
     home.path.mkdir(parents=True, exist_ok=True)
     script = home.path / "script.py"
-    script.write_text(textwrap.dedent(code))
+    text = textwrap.dedent(code)
+    if not script.exists() or script.read_text() != text:  # else another process may be reading it just now
+        script.write_text(text)
     env = options.pop("env", None) or environment(home)
     return subprocess.Popen(
         [sys.executable, str(script), *args],

@@ -25,8 +25,10 @@ from strobe.journal.segment import Header
 class Replay:
     """Everything known about one run. `refresh()` reads what was appended since, also by other processes."""
 
-    def __init__(self, run_dir: RunDir) -> None:
+    def __init__(self, run_dir: RunDir, *, before: int | None = None) -> None:
         self.run_dir = run_dir
+        #: this attempt and later ones are left out: what the run was when it began
+        self._before = math.inf if before is None else before
         self.path: RunPath = run_dir.run_path
         self.attributes: dict[str, Any] = {}
         self.config: dict[str, Any] = {}
@@ -56,6 +58,8 @@ class Replay:
         changed = False
         self.is_partial = False
         for count, (header, entry) in enumerate(self._reader.poll()):
+            if header.attempt >= self._before:
+                continue
             changed = True
             if isinstance(entry, Noted):
                 place = (header.attempt, entry.event.time_ns, header.writer, entry.sequence)
@@ -374,7 +378,7 @@ class Replay:
 
     def _iter_rows(self) -> Iterator[NumberedRow]:
         for header, entry in JournalReader(self.run_dir.journal).poll():
-            if isinstance(entry, Row) and header.kind in HISTORY_KINDS:
+            if isinstance(entry, Row) and header.kind in HISTORY_KINDS and header.attempt < self._before:
                 yield header, entry
 
 

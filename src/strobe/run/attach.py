@@ -11,7 +11,7 @@ from strobe.errors import RunNotFound
 from strobe.home import DEFAULT_PROJECT, LOCAL_ENTITY, Home, RunPath
 from strobe.journal import event as ev
 from strobe.run import current
-from strobe.run.claim import join_attempt
+from strobe.run.claim import latest
 from strobe.run.recorder import Recorder
 from strobe.run.resume import Plan
 from strobe.run.run import Run
@@ -27,7 +27,7 @@ def attach(run_id: str, *, project: str | None = None, entity: str | None = None
     path = RunPath.parse(run_id, entity=entity, project=project)
     if not home.run_dir(path).exists():
         raise RunNotFound(f"there is no run {path} in {home.path} to attach to")
-    run = attach_to(str(home.path), str(path), join_attempt(home.run_dir(path)))
+    run = attach_to(str(home.path), str(path), max(1, latest(home.run_dir(path))))
     current.add_run(run)
     return run
 

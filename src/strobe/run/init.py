@@ -6,6 +6,7 @@ training; contradictions in what the caller asks for do, before anything is writ
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,11 +18,12 @@ from strobe.errors import UsageError
 from strobe.home import DEFAULT_PROJECT, LOCAL_ENTITY, Home, check_name
 from strobe.journal import event as ev
 from strobe.run import current
-from strobe.run.claim import claim_attempt, join_attempt
+from strobe.run.claim import claim_attempt
 from strobe.run.config import detached
 from strobe.run.config_source import read_config
 from strobe.run.environment import quick
-from strobe.run.name import generate_name, id_of
+from strobe.run.joint import is_joint, is_primary, join_run
+from strobe.run.name import generate_name
 from strobe.run.rank import Place, find_place
 from strobe.run.recorder import Recorder
 from strobe.run.redact import redact
@@ -126,39 +128,38 @@ def _previous(run: Run, settings: Resolved) -> Run:
 
 def _start(settings: Resolved, config: dict[str, Any], place: Place) -> Run:
     terminal = Terminal(quiet=settings.quiet, silent=settings.silent)
-    home = _usable_home(settings.home, terminal)
+    program = settings.program or _program()
+    try:
+        home = _writable(Home(settings.home))
+        plan, attempt = _plan(home, settings, place, program)
+    except OSError as error:
+        home = _fallback_home()
+        terminal.warn(f"cannot write to {settings.home} ({error.strerror or error}); recording to {home.path} instead")
+        plan, attempt = _plan(home, settings, place, program)
+    primary = not is_joint(settings, place) or is_primary(settings, place)
+    kind = "main" if primary else "shared" if settings.mode == "shared" else "rank"
+    rank = None if place.is_alone else place.rank
+    recorder = Recorder(home, plan.path, attempt, settings, terminal, kind=kind, rank=rank)
+    return _open(recorder, plan, config, program, is_primary=primary)
+
+
+def _plan(home: Home, settings: Resolved, place: Place, program: str) -> tuple[Plan, int]:
+    """Return how the run begins and the number of the attempt."""
     entity = check_name("entity", settings.entity or LOCAL_ENTITY)
     project = check_name("project", settings.project or DEFAULT_PROJECT)
-    program = settings.program or _program()
-    several = settings.mode == "shared" or (settings.ranks == "all" and not place.is_alone)
-    is_primary = settings.primary and place.rank == 0
-    run_id = settings.run_id
-    if run_id is None and several and place.launch:
-        run_id = id_of(f"{project}|{place.launch}")
-    if several and not is_primary:
-        plan = Plan(_path(entity, project, run_id))
-    else:
-        plan = plan_start(
-            home,
-            entity,
-            project,
-            run_id,
-            # Of several processes that start one run, whoever comes second finds it there already.
-            resume=settings.resume or ("allow" if several else None),
-            resume_from=settings.resume_from,
-            fork_from=settings.fork_from,
-            program=program,
-        )
-    run_dir = home.run_dir(plan.path)
-    if several and not place.launch:
-        attempt = claim_attempt(run_dir) if is_primary and plan.resumed else join_attempt(run_dir)
-    else:
-        attempt = claim_attempt(run_dir, launch=place.launch if several else "")
-    kind = ("shared" if settings.mode == "shared" else "rank") if several and not is_primary else "main"
-    recorder = Recorder(
-        home, plan.path, attempt, settings, terminal, kind=kind, rank=None if place.is_alone else place.rank
+    if is_joint(settings, place):
+        return join_run(home, entity, project, settings, place)
+    plan = plan_start(
+        home,
+        entity,
+        project,
+        settings.run_id,
+        resume=settings.resume,
+        resume_from=settings.resume_from,
+        fork_from=settings.fork_from,
+        program=program,
     )
-    return _open(recorder, plan, config, program, is_primary=is_primary)
+    return plan, claim_attempt(home.run_dir(plan.path))
 
 
 def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, *, is_primary: bool) -> Run:
@@ -197,7 +198,7 @@ def _watch_process(run: Run) -> None:
 def _attributes(settings: Resolved, plan: Plan, program: str) -> dict[str, Any]:
     past = plan.attributes
     attributes: dict[str, Any] = {
-        "name": settings.run_name or past.get("name") or generate_name(),
+        "name": settings.run_name or past.get("name") or generate_name(plan.path.id),
         "mode": settings.mode,
         "program": program,
         "strobe_version": __version__,
@@ -252,30 +253,26 @@ def _start_disabled(settings: Resolved, config: dict[str, Any]) -> Run:
     return run
 
 
-def _usable_home(path: Path, terminal: Terminal) -> Home:
-    """Return the home, or one in the temporary directory when it cannot be written to: nothing is lost for that."""
-    home = Home(path)
-    try:
-        home.runs.mkdir(parents=True, exist_ok=True)
-        if os.access(home.runs, os.W_OK):
-            return home
-        reason = "not writable"
-    except OSError as error:
-        reason = error.strerror or str(error)
+def _writable(home: Home) -> Home:
+    home.runs.mkdir(parents=True, exist_ok=True)
+    if not os.access(home.runs, os.W_OK):
+        raise PermissionError(errno.EACCES, "not writable")
+    return home
+
+
+def _fallback_home() -> Home:
+    """Return a home in the temporary directory: nothing is lost because the usual one cannot be written to."""
     import tempfile
 
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    fallback = Home(Path(tempfile.gettempdir()) / f"strobe-{user}")
-    terminal.warn(f"cannot write to {path} ({reason}); recording to {fallback.path} instead")
-    return fallback
-
-
-def _path(entity: str, project: str, run_id: str | None) -> Any:
-    from strobe.home import RunPath
-
-    if run_id is None:
-        raise UsageError('several processes write one run, but they share no id; pass id=… (mode="shared") to each')
-    return RunPath(entity, project, check_name("run id", run_id))
+    home = Home(Path(tempfile.gettempdir()) / f"strobe-{user}")
+    try:
+        home.path.mkdir(mode=0o700, exist_ok=True)
+        if not hasattr(os, "getuid") or home.path.lstat().st_uid == user:
+            return _writable(home)
+    except OSError:
+        pass
+    return _writable(Home(Path(tempfile.mkdtemp(prefix="strobe-"))))  # somebody else has taken the name
 
 
 def _program() -> str:

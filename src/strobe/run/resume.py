@@ -50,8 +50,7 @@ def plan_start(
     program: str = "",
 ) -> Plan:
     """Return how the run begins, or raise UsageError if what is asked for contradicts what is there."""
-    if sum(given is not None for given in (resume, resume_from, fork_from)) > 1:
-        raise UsageError("give only one of resume, resume_from and fork_from")
+    _only_one(resume, resume_from, fork_from)
     if resume_from is not None:
         return _plan_rewind(home, entity, project, run_id, resume_from)
     if fork_from is not None:
@@ -65,18 +64,43 @@ def plan_start(
     path = RunPath(entity, project, check_name("run id", run_id))
     if not home.run_dir(path).exists():
         if resume == "must":
-            raise RunNotFound(f'resume="must", but there is no run {path} in {home.path}; check the id and the project')
+            raise _missing(home, path)
         return Plan(path)
     if resume == "never":
-        raise RunExists(f'resume="never", but run {path} exists in {home.path}; choose another id or resume="allow"')
+        raise _exists(home, path)
     if resume is None:
         # The id is used again without a word about resuming: the run begins anew, the old attempt stays readable.
         return Plan(path, from_step=0)
     return _continue(home, path)
 
 
-def _continue(home: Home, path: RunPath) -> Plan:
-    past = _replay(home, path)
+def plan_joint(
+    home: Home,
+    path: RunPath,
+    attempt: int,
+    *,
+    resume: str | None = None,
+    resume_from: str | None = None,
+    fork_from: str | None = None,
+) -> Plan:
+    """Return how `attempt` of a run begins that several processes write: the same for all of them.
+
+    Only what lies before that attempt counts, since another process may have begun to write already.
+    """
+    _only_one(resume, resume_from, fork_from)
+    if resume_from is not None:
+        return _plan_rewind(home, path.entity, path.project, path.id, resume_from, before=attempt)
+    if attempt > 1:
+        if resume == "never":
+            raise _exists(home, path)
+        return _continue(home, path, before=attempt)
+    if resume == "must":
+        raise _missing(home, path)
+    return Plan(path) if fork_from is None else _branch(home, path, fork_from)
+
+
+def _continue(home: Home, path: RunPath, *, before: int | None = None) -> Plan:
+    past = _replay(home, path, before=before)
     last = past.last_step
     return Plan(
         path,
@@ -87,7 +111,9 @@ def _continue(home: Home, path: RunPath) -> Plan:
     )
 
 
-def _plan_rewind(home: Home, entity: str, project: str, run_id: str | None, moment: str) -> Plan:
+def _plan_rewind(
+    home: Home, entity: str, project: str, run_id: str | None, moment: str, *, before: int | None = None
+) -> Plan:
     name, step = parse_moment("resume_from", moment)
     path = RunPath.parse(name, entity=entity, project=project)
     if run_id is not None and run_id != path.id:
@@ -95,19 +121,36 @@ def _plan_rewind(home: Home, entity: str, project: str, run_id: str | None, mome
             f"resume_from names run {path.id!r} but id is {run_id!r}; a rewind keeps the id, a fork changes it"
         )
     _require(home, path, "resume_from")
-    plan = _continue(home, path)
+    plan = _continue(home, path, before=before)
     plan.from_step = plan.starting_step = step + 1
     return plan
 
 
 def _plan_fork(home: Home, entity: str, project: str, run_id: str | None, moment: str) -> Plan:
-    name, step = parse_moment("fork_from", moment)
-    parent = RunPath.parse(name, entity=entity, project=project)
-    _require(home, parent, "fork_from")
     path = RunPath(entity, project, check_name("run id", run_id or generate_id()))
     if home.run_dir(path).exists():
         raise RunExists(f"fork_from makes a new run, but {path} exists; choose another id")
+    return _branch(home, path, moment)
+
+
+def _branch(home: Home, path: RunPath, moment: str) -> Plan:
+    name, step = parse_moment("fork_from", moment)
+    parent = RunPath.parse(name, entity=path.entity, project=path.project)
+    _require(home, parent, "fork_from")
     return Plan(path, starting_step=step + 1, forked_from=parent, fork_step=step, config=_replay(home, parent).config)
+
+
+def _only_one(*given: str | None) -> None:
+    if sum(option is not None for option in given) > 1:
+        raise UsageError("give only one of resume, resume_from and fork_from")
+
+
+def _missing(home: Home, path: RunPath) -> RunNotFound:
+    return RunNotFound(f'resume="must", but there is no run {path} in {home.path}; check the id and the project')
+
+
+def _exists(home: Home, path: RunPath) -> RunExists:
+    return RunExists(f'resume="never", but run {path} exists in {home.path}; choose another id or resume="allow"')
 
 
 def parse_moment(name: str, moment: str) -> tuple[str, int]:
@@ -133,9 +176,9 @@ def _find_unfinished(home: Home, entity: str, project: str, program: str) -> str
     return None
 
 
-def _replay(home: Home, path: RunPath) -> Replay:
+def _replay(home: Home, path: RunPath, *, before: int | None = None) -> Replay:
     from strobe.journal.replay import Replay
 
-    replay = Replay(home.run_dir(path))
+    replay = Replay(home.run_dir(path), before=before)
     replay.refresh()
     return replay
