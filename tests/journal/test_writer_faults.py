@@ -1,4 +1,4 @@
-"""Faults of the disk: the caller goes on, the loss is counted, recording resumes, and no torn record hides later ones."""
+"""Faults of the disk: the caller goes on, losses are counted, recording resumes, no torn record hides later ones."""
 
 from __future__ import annotations
 
@@ -200,10 +200,52 @@ def test_many_writers_of_one_run_add_up(tmp_path: Path) -> None:
     ] * 5
 
 
-def test_fsync_always_reaches_the_disk_with_every_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced: list[int] = []
-    monkeypatch.setattr(os, "fsync", synced.append)
+@pytest.fixture
+def flushed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that were flushed, in order."""
+    names: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda fd: names.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}"))))
+    return names
+
+
+def test_fsync_always_reaches_the_disk_with_every_row(tmp_path: Path, flushed: list[str]) -> None:
     writer = make_writer(tmp_path, fsync="always")
-    writer.row({"x": 1}, 0)
-    writer.row({"x": 2}, 1)
-    assert len(synced) >= 1
+    for step in range(3):
+        writer.row({"x": step}, step)
+        assert len(flushed) == step + 1
+
+
+@pytest.mark.parametrize("policy", ["agent", "finish"])
+def test_fsync_at_finish_reaches_every_segment(tmp_path: Path, flushed: list[str], policy: str) -> None:
+    writer = make_writer(tmp_path, fsync=policy, segment_bytes=300, **EVERY_ROW)
+    for step in range(40):
+        writer.row({"x": step}, step)
+    assert flushed == []
+    writer.close()
+    assert flushed == [path.name for path in sorted(writer.directory.iterdir())]
+    assert len(flushed) > 2
+
+
+def test_fsync_never_is_nobodys(tmp_path: Path, flushed: list[str]) -> None:
+    writer = make_writer(tmp_path, fsync="never", segment_bytes=300, **EVERY_ROW)
+    for step in range(40):
+        writer.row({"x": step}, step)
+    writer.sync()
+    writer.close()
+    assert flushed == []
+
+
+def test_a_flush_that_fails_is_said_and_doubles_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def fail(fd: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    writer = make_writer(tmp_path, fsync="always", warn=said.append)
+    for step in range(3):
+        writer.row({"x": step}, step)
+    writer.close()
+    assert len(said) == 1
+    assert "Input/output error" in said[0]
+    assert steps(writer.directory) == [0, 1, 2]

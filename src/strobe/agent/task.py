@@ -26,7 +26,14 @@ class WatchedRun:
         #: by writer; an entry leaves when its writer has ended
         self.entries: dict[str, Entry] = {}
         self._warn = warn
+        self._fsync = "agent"
         self._writers: dict[str, Writer] = {}
+
+    def take(self, entries: dict[str, Entry]) -> None:
+        """Note which writers live now."""
+        self.entries = entries
+        if entries:  # what the writers wanted still holds when they have ended
+            self._fsync = "never" if all(entry.fsync == "never" for entry in entries.values()) else "agent"
 
     def exists(self) -> bool:
         """Tell whether the run was not deleted under us."""
@@ -38,7 +45,7 @@ class WatchedRun:
             self._forget()
             return None
         if kind not in self._writers:
-            self._writers[kind] = Writer(self.run_dir.journal, self._header(kind), warn=self._warn)
+            self._writers[kind] = Writer(self.run_dir.journal, self._header(kind), fsync=self._fsync, warn=self._warn)
         return self._writers[kind]
 
     def close(self) -> None:

@@ -64,7 +64,7 @@ class Watch:
         for key in by_run.keys() - self.runs.keys():
             self.runs[key] = WatchedRun(RunDir(Path(key[0])), key[1], warn=self._log.write)
         for key, run in self.runs.items():
-            run.entries = by_run.get(key, {})
+            run.take(by_run.get(key, {}))
 
     def _close_ended(self) -> None:
         for key, run in list(self.runs.items()):

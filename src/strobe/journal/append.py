@@ -33,10 +33,8 @@ _NETWORK = (
 )
 
 
-def choose_append(directory: Path, *, sync: bool = False) -> Append:
-    """Return the append call for files in `directory`; with `sync`, each append also reaches the disk."""
-    if sync:
-        return _append_and_sync
+def choose_append(directory: Path) -> Append:
+    """Return the append call for files in `directory`."""
     if sys.platform == "win32" or is_network(directory):
         return _append_releasing_gil
     return _append_keeping_gil() or _append_releasing_gil
@@ -79,13 +77,3 @@ def _append_releasing_gil(fd: int, record: bytes, length: int) -> int:
         return os.write(fd, record)
     except OSError:
         return -1
-
-
-def _append_and_sync(fd: int, record: bytes, length: int) -> int:
-    written = _append_releasing_gil(fd, record, length)
-    if written == length:
-        try:
-            os.fsync(fd)
-        except OSError:
-            return -1
-    return written

@@ -86,6 +86,7 @@ class Writer:
         # Reentrant, because a signal handler or a finalizer may log while this thread is inside row().
         self.lock = threading.RLock() if lock is None else lock
         self._first_sequence = header.first_sequence
+        self._first_index = header.index
         self._fd = -1
         self._file_id = (0, 0)
         self._sequence = 0
@@ -156,12 +157,9 @@ class Writer:
             return sequence
 
     def sync(self) -> None:
-        """Make what was recorded survive a power failure, too."""
-        if self._fd >= 0:
-            try:
-                os.fsync(self._fd)
-            except OSError as error:
-                self._note_fault(error)
+        """Make what was recorded survive a power failure, too, unless nobody is to do that (`fsync="never"`)."""
+        if self._fd >= 0 and self._fsync != "never":
+            self._flush(self._fd)
 
     def close(self) -> None:
         """Seal the segment. Records after this are rejected."""
@@ -170,6 +168,8 @@ class Writer:
                 return
             self._closed = True
             self._seal()
+            if self._fsync != "never":
+                self._flush_earlier()
             self._close_file(sync=self._fsync != "never")
 
     def forget(self) -> None:
@@ -312,7 +312,7 @@ class Writer:
             self._key_sets = {}
             self._num_names = 0
         self._check_at = time_ns() + self._check_ns
-        self._append = choose_append(self.directory, sync=self._fsync == "always")
+        self._append = self._append_and_flush if self._fsync == "always" else choose_append(self.directory)
         return True
 
     def _rotate(self) -> None:
@@ -354,11 +354,37 @@ class Writer:
         self._append = _append_nowhere
         if fd >= 0:
             if sync:
-                try:
-                    os.fsync(fd)
-                except OSError as error:
-                    self._note_fault(error)
+                self._flush(fd)
             os.close(fd)
+
+    # -- flushing ----------------------------------------------------------------------------------------------------
+
+    def _append_and_flush(self, fd: int, record: bytes, length: int) -> int:
+        try:
+            written = os.write(fd, record)
+        except OSError:
+            return -1
+        if written == length:
+            # A flush that fails takes nothing back: the record is in the file, and writing it again would double it.
+            self._flush(fd)
+        return written
+
+    def _flush_earlier(self) -> None:
+        """Flush the segments before this one; where an agent did that already it costs next to nothing."""
+        for index in range(self._first_index, self.header.index):
+            path = self.directory / msgspec.structs.replace(self.header, index=index).name
+            try:
+                fd = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            except OSError:  # removed, or its directory is: then there is nothing to keep
+                continue
+            self._flush(fd)
+            os.close(fd)
+
+    def _flush(self, fd: int) -> None:
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            self._note_fault(error)
 
 
 def _create(path: Path) -> int:
