@@ -75,11 +75,16 @@ class _Job:
 def _describe_environment(entry: Entry) -> dict[str, Any]:
     from strobe.run import environment
 
-    return environment.describe(
+    found = environment.describe(
         entry.cwd,
         entry.argv,
         entry.sys_path,
         git=not entry.disable_git,
+        git_root=entry.git_root,
+        git_remote=entry.git_remote,
+        diff=not entry.disable_code,
         requirements=entry.save_requirements,
         machine=entry.machine_info,
+        redact=entry.redact,
     )
+    return {name: fact for name, fact in found.items() if name not in entry.given}

@@ -36,8 +36,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     fsync: str = "agent"
     describe: bool = False
     disable_git: bool = False
+    git_root: str | None = None
+    git_remote: str = "origin"
+    #: the diff is code, too
+    disable_code: bool = False
     save_requirements: bool = True
     machine_info: bool = True
+    redact: bool = True
+    #: attributes that the user gave: what is found out about them does not count
+    given: list[str] = []
     sys_path: list[str] = []
     cwd: str = ""
     argv: list[str] = []

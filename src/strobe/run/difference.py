@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from strobe.run.environment import DEFAULT_REMOTE
 from strobe.run.execute import Failed, Output, execute
 from strobe.run.redact import redact_text
 from strobe.run.repository import find_repository
@@ -16,7 +17,15 @@ MAX_UNTRACKED = 1_000
 _ENVIRON = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_PAGER": "cat"}
 
 
-def describe_git(cwd: str, problems: list[str], deadline: float) -> dict[str, Any]:
+def describe_git(
+    cwd: str,
+    problems: list[str],
+    deadline: float,
+    *,
+    remote: str = DEFAULT_REMOTE,
+    diff: bool = True,
+    redact: bool = True,
+) -> dict[str, Any]:
     """Return commit, branch, remote, diff and untracked files; nothing when `cwd` is in no repository."""
     repository = find_repository(cwd)
     if repository is None:
@@ -37,14 +46,16 @@ def describe_git(cwd: str, problems: list[str], deadline: float) -> dict[str, An
         answer = ask("rev-parse", "--verify", "-q", "HEAD")
         commit = facts["git_commit"] = answer.text.strip() or None if answer else None
     if answer := ask("config", "--get-regexp", r"^remote\..*\.url$"):
-        facts["git_remote"] = _choose_remote(answer.text)
+        url = _choose_remote(answer.text, remote)
+        facts["git_remote"] = redact_text(url) if url and redact else url
     base = [commit] if commit else []
-    diff = ask("diff", "--no-ext-diff", "--no-textconv", "--no-color", *base, "--", max_bytes=MAX_DIFF_BYTES)
-    if diff is not None:
-        facts["git_dirty"] = bool(diff.content)
-        if diff.content:
-            facts["git_diff"] = redact_text(diff.text, code=True)
-            facts["git_diff_cut"] = diff.is_cut
+    arguments = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", *base, "--")
+    # Whether there are changes is worth knowing even where what they are is not to be kept.
+    if (changes := ask(*arguments, max_bytes=MAX_DIFF_BYTES if diff else 1)) is not None:
+        facts["git_dirty"] = bool(changes.content)
+        if diff and changes.content:
+            facts["git_diff"] = redact_text(changes.text, code=True) if redact else changes.text
+            facts["git_diff_cut"] = changes.is_cut
     if names := ask("ls-files", "--others", "--exclude-standard", "-z", "--", ":/", max_bytes=1 << 20):
         untracked = [name for name in names.text.split("\0") if name]
         if names.is_cut:
@@ -55,11 +66,10 @@ def describe_git(cwd: str, problems: list[str], deadline: float) -> dict[str, An
     return facts
 
 
-def _choose_remote(text: str) -> str | None:
-    """Return the URL of `origin`, else of the first remote, without credentials."""
+def _choose_remote(text: str, name: str) -> str | None:
+    """Return the URL of the remote; where nobody asked for another than the usual one, any will do."""
     remotes: dict[str, str] = {}
     for line in text.splitlines():
         key, _, url = line.partition(" ")
         remotes.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
-    chosen = remotes.get("origin") or next(iter(remotes.values()), None)
-    return redact_text(chosen) if chosen else None
+    return remotes.get(name) or (next(iter(remotes.values()), None) if name == DEFAULT_REMOTE else None)

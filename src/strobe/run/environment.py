@@ -2,7 +2,8 @@
 
 `quick` is for `init()`: well under a millisecond, no processes, no imports beyond os and sys. `describe` is for the
 agent or a side thread: it may run git and nvidia-smi, each with a timeout. Neither raises for a fault of the
-environment; `describe` says under "problems" what it could not find out. Credentials are redacted here.
+environment; `describe` says under "problems" what it could not find out. Credentials are redacted here, unless the
+caller says otherwise.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 from strobe._version import __version__
 from strobe.run.redact import redact_argv
+
+DEFAULT_REMOTE = "origin"
 
 #: (kind, variable that says so, further variables worth keeping)
 _BATCH = (
@@ -30,14 +33,26 @@ _BATCH = (
 )
 
 
-def quick(cwd: str | os.PathLike[str], argv: Sequence[str] | None = None, *, git: bool = True) -> dict[str, Any]:
-    """Return what can be told at once. `argv` is the command line; without it, this process's own."""
+def quick(
+    cwd: str | os.PathLike[str],
+    argv: Sequence[str] | None = None,
+    *,
+    git: bool = True,
+    git_root: str | os.PathLike[str] | None = None,
+    machine: bool = True,
+    redact: bool = True,
+) -> dict[str, Any]:
+    """Return what can be told at once. `argv` is the command line; without it, this process's own.
+
+    git is looked for from `git_root` upwards, without it from `cwd`.
+    """
     cwd = os.fspath(cwd)
+    clean = redact_argv if redact else list
     command = list(sys.orig_argv if argv is None else argv)
     facts: dict[str, Any] = {
         "program": _program(),
-        "command": join_command(redact_argv(command)),
-        "args": redact_argv(sys.argv[1:] if argv is None else command[1:]),
+        "command": join_command(clean(command)),
+        "args": clean(sys.argv[1:] if argv is None else command[1:]),
         "cwd": cwd,
         "pid": os.getpid(),
         "host": hostname(),
@@ -45,8 +60,8 @@ def quick(cwd: str | os.PathLike[str], argv: Sequence[str] | None = None, *, git
         "python": ".".join(map(str, sys.version_info[:3])),
         "python_implementation": sys.implementation.name,
         "executable": sys.executable or None,
-        "cpu_count": os.cpu_count(),
-        "cpu_usable": usable_cpus(),
+        "cpu_count": os.cpu_count() if machine else None,
+        "cpu_usable": usable_cpus() if machine else None,
         "user": _user(),
         "strobe_version": __version__,
         "container": _container(),
@@ -55,7 +70,7 @@ def quick(cwd: str | os.PathLike[str], argv: Sequence[str] | None = None, *, git
     if git:
         from strobe.run.repository import find_repository
 
-        repository = find_repository(cwd)
+        repository = find_repository(os.fspath(git_root or cwd))
         if repository is not None:
             commit, branch = repository.head()
             facts |= {"git_commit": commit, "git_branch": branch, "git_root": repository.root}
@@ -69,12 +84,17 @@ def describe(
     *,
     timeout_s: float = 10.0,
     git: bool = True,
+    git_root: str | os.PathLike[str] | None = None,
+    git_remote: str = DEFAULT_REMOTE,
+    diff: bool = True,
     requirements: bool = True,
     machine: bool = True,
+    redact: bool = True,
 ) -> dict[str, Any]:
     """Return the facts that take time, and "problems": what could not be found out, and why.
 
-    `argv` and `sys_path` are the described process's, which need not be this one.
+    `argv` and `sys_path` are the described process's, which need not be this one. The diff is code, so it can be left
+    out.
     """
     from time import monotonic
 
@@ -82,10 +102,11 @@ def describe(
 
     cwd = os.fspath(cwd)
     deadline = monotonic() + timeout_s
-    facts: dict[str, Any] = {"args": list(redact_argv(list(argv[1:])))}
+    facts: dict[str, Any] = {"args": list(redact_argv(list(argv[1:])) if redact else argv[1:])}
     problems: list[str] = []
     if git:
-        facts |= difference.describe_git(cwd, problems, deadline)
+        place = os.fspath(git_root or cwd)
+        facts |= difference.describe_git(place, problems, deadline, remote=git_remote, diff=diff, redact=redact)
     if requirements:
         facts |= packages.describe_packages(cwd, sys_path, problems)
     if machine:
