@@ -31,7 +31,9 @@ for number in range(int(calls)):
     run.log({"loss": 0.5 * number, "accuracy": 0.25 * number})
 used = anonymous() - bare
 run.finish()
-print(used)
+print("\\n" + str(used), flush=True)
+import os
+os._exit(0)  # what a tracker prints at exit would come after the number
 """
 
 
