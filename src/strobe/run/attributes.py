@@ -24,8 +24,8 @@ class RunAttributes:
     _step: int
 
     def _set(self, **changes: Any) -> None:
-        self._attributes.update(changes)
         self._recorder.event(ev.Attributes(time_ns=time_ns(), changes=changes))
+        self._attributes.update(changes)
 
     @property
     def id(self) -> str:

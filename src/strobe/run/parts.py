@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from strobe.artifact import context
 from strobe.data.files import DirectoryFiles
+from strobe.errors import UsageError
 from strobe.journal import event as ev
 from strobe.journal.event import Metric
 from strobe.run import metric
@@ -52,6 +53,7 @@ class RunParts:
     _ended: bool
     _preparer: Preparer
     log: Callable[..., None]
+    _set: Callable[..., None]
 
     def _init_parts(self, config: dict[str, Any]) -> None:
         self._media_files = DirectoryFiles(self._recorder.run_dir.files)
@@ -82,7 +84,21 @@ class RunParts:
     @cached_property
     def summary(self) -> Summary:
         """One value per key; see `define_metric`."""
-        return Summary(self._recorder.run_dir, self._recorder.event, self._plain_summary)
+        return Summary(self._read_summary(), self._record_summary, self._plain_summary)
+
+    def _read_summary(self) -> Callable[[], dict[str, Any]]:
+        from strobe.journal.replay import Replay
+
+        replay = Replay(self._recorder.run_dir)
+
+        def read() -> dict[str, Any]:
+            replay.refresh()
+            return replay.summary
+
+        return read
+
+    def _record_summary(self, changes: dict[str, Any], removed: list[str]) -> None:
+        self._recorder.event(ev.Summary(time_ns=time_ns(), changes=changes, removed=removed))
 
     def _plain_summary(self, key: str, value: Any) -> Any:
         row = self._preparer.prepare({key: value}, self._step)
@@ -130,6 +146,7 @@ class RunParts:
         log_graph: bool = False,
     ) -> None:
         """Log histograms of a torch model's gradients, parameters or both ("all") every `log_freq` steps."""
+        self._recorder.check_open()
         self._watch.watch(models, criterion, log=log, log_freq=log_freq, idx=idx, log_graph=log_graph)
 
     def unwatch(self, models: Any = None) -> None:
@@ -139,21 +156,21 @@ class RunParts:
 
     def alert(self, title: str, text: str = "", level: Any = None, wait_duration: Any = None) -> None:
         """Record a message for a person; the same title is recorded once per `wait_duration` (seconds or timedelta)."""
+        word = str(getattr(level, "value", level) or "INFO").upper()
+        if word not in {"INFO", "WARN", "ERROR"}:
+            raise UsageError(f"alert(level={level!r}): use INFO, WARN or ERROR")
+        title, text = str(title), str(text)
         wait_s = wait_duration.total_seconds() if hasattr(wait_duration, "total_seconds") else float(wait_duration or 0)
         now = time.monotonic()
         if title in self._alerted and now - self._alerted[title] < wait_s:
             return
+        self._recorder.event(ev.Alert(time_ns=time_ns(), title=title, text=text, level=word))
         self._alerted[title] = now
-        word = str(getattr(level, "value", level) or "INFO").upper()
-        if word not in {"INFO", "WARN", "ERROR"}:
-            raise ValueError(f"alert(level={level!r}): use INFO, WARN or ERROR")
-        self._recorder.event(ev.Alert(time_ns=time_ns(), title=str(title), text=str(text), level=word))
-        self._recorder.terminal.log(f"alert {word}: {title}{': ' + text if text else ''}")
+        self._recorder.terminal.log(f"alert {word}: {title}{': ' if text else ''}{text}")
 
     def mark_preempting(self) -> None:
         """Say that this process is about to be stopped to make room; if it dies now, it was preempted, not crashed."""
-        self._attributes["preempting"] = True
-        self._recorder.event(ev.Attributes(time_ns=time_ns(), changes={"preempting": True}))
+        self._set(preempting=True)
         self._recorder.writer.sync()
 
     def _label(
@@ -162,8 +179,7 @@ class RunParts:
         """Note which framework runs inside; called by Hugging Face's Trainer and others."""
         given = {"code": code, "repo": repo, "code_version": code_version, **more}
         labels = {key: str(value) for key, value in given.items() if value is not None}
-        self._attributes["labels"] = {**self._attributes.get("labels", {}), **labels}
-        self._recorder.event(ev.Attributes(time_ns=time_ns(), changes={"labels": self._attributes["labels"]}))
+        self._set(labels={**self._attributes.get("labels", {}), **labels})
 
     def status(self) -> RunStatus:
         """Return what is recorded so far and what is not."""
@@ -186,6 +202,7 @@ class RunParts:
 
     def save(self, glob_str: Any, base_path: Any = None, policy: str = "live", glob: bool = True) -> list[str]:
         """Keep files with the run: copied now and, with policy "live" or "end", again at finish."""
+        self._recorder.check_open()
         return self._files.save(glob_str, base_path, policy=policy, glob=glob)
 
     def restore(self, name: str, run_path: str | None = None, replace: bool = False, root: Any = None) -> Any:
@@ -196,6 +213,7 @@ class RunParts:
         self, root: str | None = ".", name: str | None = None, include_fn: Any = None, exclude_fn: Any = None
     ) -> Artifact | None:
         """Keep the source code under `root` as an artifact of type "code"."""
+        self._recorder.check_open()
         options = {key: fn for key, fn in (("include_fn", include_fn), ("exclude_fn", exclude_fn)) if fn is not None}
         return self._files.log_code(root, name, **options)
 
@@ -208,6 +226,7 @@ class RunParts:
         tags: list[str] | None = None,
     ) -> Artifact:
         """Record an artifact (or the file or directory at a path) as an output of this run."""
+        self._recorder.check_open()
         return self._artifacts.log_artifact(artifact_or_path, name=name, type=type, aliases=aliases, tags=tags)
 
     def use_artifact(
@@ -218,32 +237,39 @@ class RunParts:
         use_as: str | None = None,
     ) -> Artifact:
         """Declare an artifact as an input of this run and return it."""
+        self._recorder.check_open()
         return self._artifacts.use_artifact(artifact_or_name, type=type, aliases=aliases, use_as=use_as)
 
     def log_model(self, path: Any, name: str | None = None, aliases: list[str] | None = None) -> Artifact:
         """Record a model file or directory as an artifact of type "model"."""
+        self._recorder.check_open()
         return self._artifacts.log_model(path, name=name, aliases=aliases)
 
     def use_model(self, name: str) -> Path | str:
         """Declare a model as an input and return the path of its file or directory."""
+        self._recorder.check_open()
         return self._artifacts.use_model(name)
 
     def link_artifact(self, artifact: Any, target_path: str, aliases: list[str] | None = None) -> Any:
         """Give an artifact version a second name in another collection."""
+        self._recorder.check_open()
         return self._artifacts.link_artifact(artifact, target_path, aliases=aliases)
 
     def link_model(
         self, path: Any, registered_model_name: str, name: str | None = None, aliases: list[str] | None = None
     ) -> Any:
         """Record a model and link it to `registered_model_name`."""
+        self._recorder.check_open()
         return self._artifacts.link_model(path, registered_model_name, name=name, aliases=aliases)
 
     def upsert_artifact(self, artifact_or_path: Any, **options: Any) -> Artifact:
         """Add to an artifact that several processes write; `finish_artifact` completes it."""
+        self._recorder.check_open()
         return self._artifacts.upsert_artifact(artifact_or_path, **options)
 
     def finish_artifact(self, artifact_or_path: Any, **options: Any) -> Artifact:
         """Complete an artifact begun with `upsert_artifact`."""
+        self._recorder.check_open()
         return self._artifacts.finish_artifact(artifact_or_path, **options)
 
     # -- console, start and end --------------------------------------------------------------------------------------
@@ -261,6 +287,7 @@ class RunParts:
 
     def write_logs(self, text: str) -> None:
         """Add text to the run's console without printing it."""
+        self._recorder.check_open()
         self._record_console("stdout", text)
 
     def _after_fork_parts(self) -> None:

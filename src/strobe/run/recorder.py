@@ -22,7 +22,11 @@ from strobe.identity import boot_id, host_id, pid_namespace, process_started
 from strobe.journal import event as ev
 from strobe.journal.segment import Header
 from strobe.journal.writer import Writer
+from strobe.run.clean import clean
 from strobe.run.name import generate_id
+from strobe.run.origin import given_facts
+from strobe.run.program import working_directory
+from strobe.run.redact import redact_argv
 from strobe.run.value import encode_row
 from strobe.terminal import Terminal
 
@@ -62,11 +66,15 @@ class Recorder:
 
     def event(self, event: ev.Event) -> None:
         """Record an event; raises RunFinished once the run has ended."""
-        if self.is_closed:
-            raise RunFinished(f"run {self.path.id} has finished and cannot change any more; strobe.Api can edit it")
+        self.check_open()
         if self.is_stale:
             self.branch()
-        self.writer.event(event)
+        self.writer.event(clean(event) if self.settings.redact else event)
+
+    def check_open(self) -> None:
+        """Raise RunFinished once the run has ended."""
+        if self.is_closed:
+            raise RunFinished(f"run {self.path.id} has finished and cannot change any more; strobe.Api can edit it")
 
     def start(self, started: ev.Started) -> None:
         """Record the start of this writer with what identifies its process."""
@@ -104,11 +112,16 @@ class Recorder:
             "fsync": settings.fsync,
             "describe": describe,
             "disable_git": settings.disable_git,
+            "git_root": None if settings.git_root is None else str(settings.git_root),
+            "git_remote": settings.git_remote,
+            "disable_code": settings.disable_code,
             "save_requirements": settings.save_requirements,
             "machine_info": settings.machine_info,
+            "redact": settings.redact,
+            "given": list(given_facts(settings)),
             "sys_path": sys.path,
-            "argv": sys.argv,
-            "cwd": _cwd(),
+            "argv": redact_argv(sys.argv) if settings.redact else sys.argv,
+            "cwd": working_directory(),
         }
         path = self.home.active / f"{self.writer.header.writer}.json"
         try:
@@ -171,10 +184,3 @@ class Recorder:
             encode=encode_row,
             lock=lock,
         )
-
-
-def _cwd() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:  # the directory was removed under the process
-        return "/"

@@ -1,62 +1,66 @@
 """`run.summary`: one value per key, the last logged or what `define_metric` asks for, or what the user sets by hand.
 
-Nothing is computed while logging. Reading the summary reads the run's own journal from where the last look ended.
+Nothing is computed while logging: what the summary holds is read when somebody asks. It does not know where from, nor
+how a change is recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from time import time_ns
 from typing import Any
-
-from strobe.home import RunDir
-from strobe.journal import event as ev
 
 
 class Summary(MutableMapping[str, Any]):
-    """A dict-like view; also readable and writable by attribute."""
+    """A dict-like view; also readable and writable by attribute. Nested dicts record what is assigned to them.
 
-    def __init__(self, run_dir: RunDir, record: Callable[[ev.Event], None], plain: Callable[[str, Any], Any]) -> None:
+    `read` returns what there is, `record` takes changes and removed keys, `plain` makes a value storable.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], dict[str, Any]],
+        record: Callable[[dict[str, Any], list[str]], None],
+        plain: Callable[[str, Any], Any],
+    ) -> None:
         # The names start with "_", so that __setattr__ lets them through.
-        self._run_dir = run_dir
+        self._read = read
         self._record = record
         self._plain = plain
-        self._replay: Any = None
 
     def _load(self) -> dict[str, Any]:
-        if self._replay is None:
-            from strobe.journal.replay import Replay
+        return {key: self._wrapped(key, value) for key, value in self._read().items()}
 
-            self._replay = Replay(self._run_dir)
-        self._replay.refresh()
-        found: dict[str, Any] = self._replay.summary
-        return found
+    def _wrapped(self, key: str, value: Any) -> Any:
+        if type(value) is not dict or "_type" in value:
+            return value
+        nested = Nested(value, lambda: self.update({key: nested}))
+        return nested
 
     def __getitem__(self, key: str) -> Any:
-        return self._load()[key]
+        return self._wrapped(key, self._read()[key])
 
     def __setitem__(self, key: str, value: Any) -> None:
         self.update({key: value})
 
     def __delitem__(self, key: str) -> None:
-        if key not in self._load():
+        if key not in self._read():
             raise KeyError(key)
-        self._record(ev.Summary(time_ns=time_ns(), removed=[key]))
+        self._record({}, [key])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._load())
+        return iter(self._read())
 
     def __len__(self) -> int:
-        return len(self._load())
+        return len(self._read())
 
     def __contains__(self, key: object) -> bool:
-        return key in self._load()
+        return key in self._read()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
-            return self._load()[name]
+            return self[name]
         except KeyError:
             raise AttributeError(f"the summary has no {name!r}") from None
 
@@ -66,20 +70,26 @@ class Summary(MutableMapping[str, Any]):
         else:
             self[name] = value
 
-    def __repr__(self) -> str:
-        return repr(self._load())
+    def __delattr__(self, name: str) -> None:
+        del self[name]
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        """Set several keys with one record."""
+    def __repr__(self) -> str:
+        return repr(self._read())
+
+    def update(self, *args: Any, overwrite: bool = True, **kwargs: Any) -> None:
+        """Set several keys with one record; `overwrite=False` leaves alone those that are there."""
         given: Mapping[str, Any] = dict(*args, **kwargs)
-        changes = {str(key): self._plain(str(key), value) for key, value in given.items()}
-        self._record(ev.Summary(time_ns=time_ns(), changes=changes))
+        present = {} if overwrite else self._read()
+        changes = {str(key): self._plain(str(key), value) for key, value in given.items() if key not in present}
+        self._record(changes, [])
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self._load().get(key, default)
+        return self._wrapped(key, self._read().get(key, default))
+
+    # Views that look once, where Mapping's would read the journal for every key.
 
     def keys(self) -> Any:
-        return self._load().keys()
+        return self._read().keys()
 
     def items(self) -> Any:
         return self._load().items()
@@ -88,4 +98,61 @@ class Summary(MutableMapping[str, Any]):
         return self._load().values()
 
     def _as_dict(self) -> dict[str, Any]:
-        return self._load()
+        return self._read()
+
+
+class Nested(dict[str, Any]):
+    """A dict inside the summary: what is assigned to it, at any depth, is a change of the key it lies under."""
+
+    __slots__ = ("_changed",)
+
+    def __init__(self, values: Mapping[str, Any], changed: Callable[[], None]) -> None:
+        super().__init__(
+            {key: Nested(value, changed) if type(value) is dict else value for key, value in values.items()}
+        )
+        object.__setattr__(self, "_changed", changed)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.update({key: value})
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+        self._changed()
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        super().update(*args, **kwargs)
+        self._changed()
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key: str, *default: Any) -> Any:
+        value = super().pop(key, *default)
+        self._changed()
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        item = super().popitem()
+        self._changed()
+        return item
+
+    def clear(self) -> None:
+        super().clear()
+        self._changed()
+
+    def __ior__(self, other: Any) -> Nested:  # type: ignore[override,misc]  # takes what update() takes
+        self.update(other)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self:
+            raise AttributeError(f"the summary has no {name!r} here")
+        return self[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return dict, (dict(self),)  # a copy records nothing
