@@ -1,11 +1,21 @@
-"""A stand-in for Jupyter: what a process inside an IPython kernel looks like."""
+"""No test leaves a run behind for the next; and a stand-in for Jupyter."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 
 import pytest
+
+from strobe.run import current
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_active() -> Iterator[None]:
+    yield
+    for run in list(current.active_runs()):
+        run.finish()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 import strobe
@@ -11,11 +9,7 @@ from strobe.errors import UsageError
 from strobe.home import Home
 from tests.run.scripts import column, execute, replay_of
 
-
-@pytest.fixture(autouse=True)
-def _nothing_stays_active(home: Home) -> Iterator[None]:
-    yield
-    strobe.init(project="last", reinit="finish_previous", mode="disabled").finish()
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_in_a_script_the_active_run_is_returned() -> None:

@@ -59,8 +59,35 @@ class Attempt(msgspec.Struct):
 
     @property
     def state(self) -> str:
+        """As its primary writers stand: running while one of them does; else finished, if no one ended otherwise."""
+        states = [writer.state for writer in self._deciding()]
+        if not states or "running" in states:
+            return "running"
+        return next((state for state in states if state != "finished"), "finished")
+
+    @property
+    def end(self) -> Ended | None:
+        """How the attempt ended: the end that `state` speaks of; None while it runs, and where a crash left no word."""
+        state = self.state
+        ends = [writer.ended for writer in self._deciding() if writer.ended is not None]
+        if state == "running" or not ends:
+            return None
+        return next((ended for ended in ends if ended.state == state != "finished"), max(ends, key=_time_of))
+
+    def _deciding(self) -> list[WriterState]:
+        """Return the writers whose ends are ends of the run; where nobody's is, the one that speaks for it.
+
+        Who started after another had ended takes its place: a primary that was started again.
+        """
+        found = [
+            (started, writer)
+            for writer in self.writers.values()
+            if (started := writer.started) is not None and started.primary and started.ends_run
+        ]
+        latest_ns = max((started.time_ns for started, _ in found), default=0)
+        lasting = [w for started, w in found if w.ended is None or latest_ns in range(started.time_ns, w.ended.time_ns)]
         primary = self.primary
-        return primary.state if primary else "running"
+        return lasting or [w for s, w in found if s.time_ns == latest_ns] or ([primary] if primary else [])
 
     @property
     def started_ns(self) -> int | None:
@@ -69,12 +96,17 @@ class Attempt(msgspec.Struct):
 
     @property
     def ended_ns(self) -> int | None:
-        primary = self.primary
-        return primary.ended.time_ns if primary and primary.ended else None
+        if self.state == "running":
+            return None
+        return max((writer.ended.time_ns for writer in self._deciding() if writer.ended), default=None)
 
     @property
     def rejected(self) -> int:
         return sum(writer.ended.rejected for writer in self.writers.values() if writer.ended)
+
+
+def _time_of(ended: Ended) -> int:
+    return ended.time_ns
 
 
 class Attempts:

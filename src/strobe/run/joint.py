@@ -68,17 +68,19 @@ def _count_start(name: str) -> int:
 
 
 def _join_or_restart(run_dir: RunDir, *, may_restart: bool) -> int:
-    """Join the attempt that is running; where all have ended, the primary begins the next one."""
+    """Join the attempt that is there; where it is over, the primary begins the next one."""
     number = latest(run_dir)
-    if not number or (may_restart and not _is_running(run_dir, number)):
+    if not number or (may_restart and _is_over(run_dir, number)):
         return claim_after(run_dir, number)
     return number
 
 
-def _is_running(run_dir: RunDir, number: int) -> bool:
+def _is_over(run_dir: RunDir, number: int) -> bool:
+    """Return whether all who wrote in the attempt have ended, and one of them spoke for the run."""
     from strobe.journal.skim import Skim
 
     for attempt in Skim(run_dir).attempts:
         if attempt.number == number:
-            return any(writer.state == "running" for writer in attempt.writers.values())
-    return True  # claimed just now, by somebody who is about to write
+            had_primary = any(writer.started and writer.started.primary for writer in attempt.writers.values())
+            return had_primary and all(writer.state != "running" for writer in attempt.writers.values())
+    return False  # claimed just now, by somebody who is about to write
