@@ -22,6 +22,11 @@ class WriterState(msgspec.Struct):
     ended: Ended | None = None
 
     @property
+    def decides(self) -> bool:
+        """Whether its end is an end of the run."""
+        return self.started is not None and self.started.primary and self.started.ends_run
+
+    @property
     def state(self) -> str:
         """running, finished, failed, killed, preempted or crashed."""
         if self.ended is not None:
@@ -75,19 +80,13 @@ class Attempt(msgspec.Struct):
         return next((ended for ended in ends if ended.state == state != "finished"), max(ends, key=_time_of))
 
     def _deciding(self) -> list[WriterState]:
-        """Return the writers whose ends are ends of the run; where nobody's is, the one that speaks for it.
-
-        Who started after another had ended takes its place: a primary that was started again.
-        """
-        found = [
-            (started, writer)
-            for writer in self.writers.values()
-            if (started := writer.started) is not None and started.primary and started.ends_run
-        ]
-        latest_ns = max((started.time_ns for started, _ in found), default=0)
-        lasting = [w for started, w in found if w.ended is None or latest_ns in range(started.time_ns, w.ended.time_ns)]
+        """Return the writers whose ends are ends of the run; where nobody's is, the one that speaks for it."""
+        found = [writer for writer in self.writers.values() if writer.decides]
+        begun_ns = max((writer.started.time_ns for writer in found if writer.started), default=0)
+        # Who had ended before the latest began has a successor: a primary that was started again.
+        lasting = [writer for writer in found if writer.ended is None or writer.ended.time_ns > begun_ns]
         primary = self.primary
-        return lasting or [w for s, w in found if s.time_ns == latest_ns] or ([primary] if primary else [])
+        return lasting or found or ([primary] if primary else [])
 
     @property
     def started_ns(self) -> int | None:

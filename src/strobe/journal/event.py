@@ -21,6 +21,8 @@ class Started(Event, frozen=True, kw_only=True, tag="started"):
     """A writer began. The primary writer of an attempt carries the run's attributes."""
 
     primary: bool = True
+    #: whether the end of this writer, if it is primary, is an end of the run
+    ends_run: bool = True
     #: rows of earlier attempts at or after this step are superseded, whatever their key (rewind)
     from_step: int | None = None
     #: "entity/project/id" and the last step taken over from it

@@ -165,7 +165,7 @@ class Replay:
     @property
     def _last_end(self) -> ev.Ended | None:
         latest = self._attempts.latest
-        return latest.primary.ended if latest and latest.primary else None
+        return latest.end if latest else None
 
     @property
     def exit_code(self) -> int | None:
