@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,8 @@ class RunAttributes:
     def dir(self) -> str:
         """The directory of the run's files."""
         files = self._recorder.run_dir.files
-        files.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # whoever writes there will hear of it
+            files.mkdir(parents=True, exist_ok=True)
         return str(files)
 
     @property

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from strobe._version import __version__
 from strobe.errors import UsageError
-from strobe.home import DEFAULT_PROJECT, LOCAL_ENTITY, Home, check_name
+from strobe.home import DEFAULT_PROJECT, LOCAL_ENTITY, Home, RunPath, check_name
 from strobe.journal import event as ev
 from strobe.run import current
 from strobe.run.claim import claim_attempt
 from strobe.run.config import detached
 from strobe.run.config_source import read_config
-from strobe.run.environment import quick
 from strobe.run.joint import is_joint, is_primary, join_run
-from strobe.run.name import generate_name
+from strobe.run.name import generate_id
+from strobe.run.origin import first_attributes
+from strobe.run.program import find_program, in_notebook
 from strobe.run.rank import Place, find_place
 from strobe.run.recorder import Recorder
-from strobe.run.redact import redact
 from strobe.run.report import start_line
 from strobe.run.resume import Plan, plan_start
 from strobe.run.run import Run
+from strobe.run.talk import open_terminal
 from strobe.settings import Resolved, Settings, resolve
 from strobe.terminal import Terminal
 
@@ -109,7 +108,7 @@ def _settle_previous(settings: Resolved) -> Run | None:
     active = list(current.active_runs())
     if not active or settings.reinit == "create_new":
         return None
-    if settings.reinit == "return_previous" or (settings.reinit == "default" and not _in_notebook()):
+    if settings.reinit == "return_previous" or (settings.reinit == "default" and not in_notebook()):
         return _previous(active[-1], settings)
     for run in active:
         run.finish()
@@ -127,20 +126,32 @@ def _previous(run: Run, settings: Resolved) -> Run:
 
 
 def _start(settings: Resolved, config: dict[str, Any], place: Place) -> Run:
-    terminal = Terminal(quiet=settings.quiet, silent=settings.silent)
-    program = settings.program or _program()
-    try:
-        home = _writable(Home(settings.home))
-        plan, attempt = _plan(home, settings, place, program)
-    except OSError as error:
-        home = _fallback_home()
-        terminal.warn(f"cannot write to {settings.home} ({error.strerror or error}); recording to {home.path} instead")
-        plan, attempt = _plan(home, settings, place, program)
+    terminal = open_terminal(settings)
+    program = settings.program or settings.notebook_name or find_program()
+    home, plan, attempt = _settle(settings, place, program, terminal)
     primary = not is_joint(settings, place) or is_primary(settings, place)
     kind = "main" if primary else "shared" if settings.mode == "shared" else "rank"
     rank = None if place.is_alone else place.rank
     recorder = Recorder(home, plan.path, attempt, settings, terminal, kind=kind, rank=rank)
     return _open(recorder, plan, config, program, is_primary=primary)
+
+
+def _settle(settings: Resolved, place: Place, program: str, terminal: Terminal) -> tuple[Home, Plan, int]:
+    """Return where the run is recorded and how it begins; nothing is lost because the home cannot be written to."""
+    home = Home(settings.home)
+    try:
+        return home, *_plan(_writable(home), settings, place, program)
+    except OSError as error:
+        reason = error.strerror or error
+    try:
+        fallback = _fallback_home()
+        found = _plan(fallback, settings, place, program)
+    except OSError:
+        # Nowhere to write. The recorder will say so and try again for as long as the run lasts.
+        entity, project = settings.entity or LOCAL_ENTITY, settings.project or DEFAULT_PROJECT
+        return home, Plan(RunPath(entity, project, settings.run_id or generate_id())), 1
+    terminal.warn(f"cannot write to {home.path} ({reason}); recording to {fallback.path} instead")
+    return fallback, *found
 
 
 def _plan(home: Home, settings: Resolved, place: Place, program: str) -> tuple[Plan, int]:
@@ -164,7 +175,7 @@ def _plan(home: Home, settings: Resolved, place: Place, program: str) -> tuple[P
 
 def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, *, is_primary: bool) -> Run:
     settings = recorder.settings
-    attributes = _attributes(settings, plan, program)
+    attributes = first_attributes(settings, plan, program)
     recorder.start(
         ev.Started(
             time_ns=recorder.started_ns,
@@ -172,7 +183,8 @@ def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, 
             from_step=plan.from_step,
             forked_from=str(plan.forked_from) if plan.forked_from else None,
             fork_step=plan.fork_step,
-            attributes=redact(attributes) if settings.redact else attributes,
+            ends_run=settings.update_finish_state,
+            attributes=attributes,
         )
     )
     run = Run(recorder, plan, attributes, plan.config if plan.resumed else {})
@@ -183,6 +195,11 @@ def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, 
     if is_primary:
         run._start_console()
         recorder.terminal.write(start_line(attributes, recorder.path, recorder.run_dir.path, recorder.terminal))
+        if settings.mode == "online":
+            recorder.terminal.warn(
+                "nothing is uploaded yet, that comes with a later version; "
+                f"the run is recorded and safe in {recorder.run_dir.path}"
+            )
         _save_code(run, settings, program)
     current.add_run(run, is_current=settings.reinit != "create_new")
     return run
@@ -195,42 +212,14 @@ def _watch_process(run: Run) -> None:
     run._watch_exit.install()
 
 
-def _attributes(settings: Resolved, plan: Plan, program: str) -> dict[str, Any]:
-    past = plan.attributes
-    attributes: dict[str, Any] = {
-        "name": settings.run_name or past.get("name") or generate_name(plan.path.id),
-        "mode": settings.mode,
-        "program": program,
-        "strobe_version": __version__,
-        "preempting": False,
-    }
-    for key, value in (
-        ("group", settings.run_group),
-        ("job_type", settings.run_job_type),
-        ("tags", list(settings.run_tags)),
-        ("notes", settings.run_notes),
-        ("sweep_id", settings.sweep_id),
-        ("user", settings.username),
-        ("email", settings.email),
-        ("label", settings.label),
-        ("git_commit", settings.git_commit),
-    ):
-        kept = value or past.get(key)
-        if kept:
-            attributes[key] = kept
-    if settings.describe:
-        found = quick(_cwd(), git=not settings.disable_git)
-        attributes = {**found, **attributes}
-    if settings.host:
-        attributes["host"] = settings.host
-    return attributes
-
-
 def _save_code(run: Run, settings: Resolved, program: str) -> None:
     if settings.disable_code:
         return
     if settings.code_dir is not None:
-        run.log_code(str(settings.code_dir))
+        if settings.code_dir.is_dir():
+            run.log_code(str(settings.code_dir))
+        else:
+            run._recorder.warn(f"code_dir is {settings.code_dir}, which is no directory; no code is saved")
     elif settings.save_code and os.path.isfile(program):
         run.save(program, base_path=os.path.dirname(os.path.abspath(program)), policy="now")
 
@@ -261,7 +250,7 @@ def _writable(home: Home) -> Home:
 
 
 def _fallback_home() -> Home:
-    """Return a home in the temporary directory: nothing is lost because the usual one cannot be written to."""
+    """Return a home in the temporary directory."""
     import tempfile
 
     user = os.getuid() if hasattr(os, "getuid") else "user"
@@ -273,21 +262,3 @@ def _fallback_home() -> Home:
     except OSError:
         pass
     return _writable(Home(Path(tempfile.mkdtemp(prefix="strobe-"))))  # somebody else has taken the name
-
-
-def _program() -> str:
-    main = sys.modules.get("__main__")
-    return str(getattr(main, "__file__", None) or (sys.argv[0] if sys.argv else "") or "<interactive>")
-
-
-def _cwd() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return "/"
-
-
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
-    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})

@@ -295,14 +295,19 @@ class RunParts:
             self._console.after_fork()
 
     def _finish_parts(self, timeout_s: float) -> None:
+        until = time.monotonic() + timeout_s
+
+        def left_s() -> float:
+            return max(0.0, until - time.monotonic())
+
         self.unwatch()
         self._config.persist()
         if "_files" in self.__dict__:
-            self._files.finish(timeout_s)
+            self._files.finish(left_s())
         if "_artifacts" in self.__dict__:
-            self._artifacts.drain(timeout_s)
+            self._artifacts.drain(left_s())
         context.leave(self._artifact_context)
-        if not self._media_files.drain(timeout_s):
+        if not self._media_files.drain(left_s()):
             self._recorder.warn("some images were not recompressed in time; they are stored whole, only larger")
         if self._console is not None:
             self._console.stop()
