@@ -15,8 +15,8 @@ from strobe.run.claim import latest
 from strobe.run.recorder import Recorder
 from strobe.run.resume import Plan
 from strobe.run.run import Run
+from strobe.run.talk import open_terminal
 from strobe.settings import resolve
-from strobe.terminal import Terminal
 
 
 def attach(run_id: str, *, project: str | None = None, entity: str | None = None) -> Run:
@@ -39,8 +39,8 @@ def attach_to(home_path: str, run_path: str, attempt: int) -> Run:
     from strobe.journal.replay import Replay
 
     home, path = Home(Path(home_path)), RunPath.parse(run_path)
-    terminal = Terminal(quiet=True)
-    recorder = Recorder(home, path, attempt, resolve({}), terminal, kind="shared")
+    settings = resolve({})
+    recorder = Recorder(home, path, attempt, settings, open_terminal(settings, quiet=True), kind="shared")
     recorder.start(ev.Started(time_ns=time_ns(), primary=False))
     replay = Replay(home.run_dir(path))
     replay.refresh()

@@ -10,7 +10,8 @@ import glob as globbing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -42,9 +43,11 @@ class Files:
         recorder: RunRecorder,
         *,
         artifacts: Callable[[], Artifacts] | None = None,
+        ignored: Sequence[str] = (),
         at_once_bytes: int = AT_ONCE_BYTES,
     ) -> None:
         self._recorder = recorder
+        self._ignored = ignored
         self._artifacts = artifacts or (lambda: Artifacts(recorder))
         self._at_once_bytes = at_once_bytes
         self._sideline = Sideline("strobe-files", warn=recorder.warn, at_once_bytes=at_once_bytes)
@@ -75,9 +78,10 @@ class Files:
         request = _Save(text, base_path, policy, glob, self._recorder.run_dir.files)
         if policy != "now":
             self._saves.append(request)
-        found = list(request.matches())
-        if not found and policy != "end":
+        matches = list(request.matches())
+        if not matches and policy != "end":
             self._recorder.warn(f"save({text!r}): no file matches" + (" yet" if policy == "live" else ""))
+        found = self._wanted(matches)
         self._keep(found, policy, copies=policy != "end")
         return [str(self._recorder.run_dir.files / relative) for relative, _ in found]
 
@@ -117,7 +121,8 @@ class Files:
         if not place.is_dir():
             raise UsageError(f"log_code: there is no directory {place}")
         for relative, path in iter_code(place, self._recorder.home.path, include_fn, exclude_fn):
-            artifact.add_file(path, relative)
+            if not self._is_ignored(relative):
+                artifact.add_file(path, relative)
         if not len(artifact.manifest):
             return None
         return self._artifacts().log_artifact(artifact)
@@ -125,15 +130,23 @@ class Files:
     def finish(self, timeout_s: float | None = None) -> list[str]:
         """Copy what is due at the end; return the titles of what was not done within `timeout_s`."""
         for request in self._saves:
-            found = list(request.matches())
-            if not found and request.policy == "end":
+            matches = list(request.matches())
+            if not matches and request.policy == "end":
                 self._recorder.warn(f"save({request.text!r}): no file matches")
-            self._keep(found, request.policy, copies=True)
+            self._keep(self._wanted(matches), request.policy, copies=True)
         self._saves.clear()
         late = self._sideline.drain(timeout_s)
         if late:
             self._recorder.warn(f"not copied in time, so not kept with the run: {', '.join(late)}")
         return late
+
+    def _wanted(self, matches: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
+        return [(relative, path) for relative, path in matches if not self._is_ignored(relative)]
+
+    def _is_ignored(self, relative: str) -> bool:
+        """Tell whether a pattern of `ignore_globs` fits the path, or the name alone."""
+        name = relative.rpartition("/")[2]
+        return any(fnmatchcase(relative, pattern) or fnmatchcase(name, pattern) for pattern in self._ignored)
 
     def _keep(self, found: list[tuple[str, Path]], policy: str, *, copies: bool) -> None:
         budget = self._at_once_bytes

@@ -58,7 +58,7 @@ class RunParts:
     def _init_parts(self, config: dict[str, Any]) -> None:
         self._media_files = DirectoryFiles(self._recorder.run_dir.files)
         self._config = Config(
-            self._record_config,
+            self._recorder.event,
             config,
             allow_val_change=self._settings.allow_val_change or self._plan.resumed,
         )
@@ -67,11 +67,6 @@ class RunParts:
         # Drafts made from now on belong to this run: `artifact.save()` logs them to it.
         self._artifact_context = context.Context(self._recorder.home, self.log_artifact)
         context.enter(self._artifact_context)
-
-    def _record_config(self, event: ev.Event) -> None:
-        if self._settings.redact and isinstance(event, ev.Config):
-            event = ev.Config(time_ns=event.time_ns, changes=redact(event.changes), removed=event.removed)
-        self._recorder.event(event)
 
     @property
     def config(self) -> Config:
@@ -192,7 +187,7 @@ class RunParts:
     def _files(self) -> Files:
         from strobe.run.files import Files
 
-        return Files(self._recorder, artifacts=lambda: self._artifacts)
+        return Files(self._recorder, artifacts=lambda: self._artifacts, ignored=self._settings.ignore_globs)
 
     @cached_property
     def _artifacts(self) -> Artifacts:
@@ -214,6 +209,9 @@ class RunParts:
     ) -> Artifact | None:
         """Keep the source code under `root` as an artifact of type "code"."""
         self._recorder.check_open()
+        if self._settings.disable_code:
+            self._recorder.warn("log_code() keeps no code: disable_code is set")
+            return None
         options = {key: fn for key, fn in (("include_fn", include_fn), ("exclude_fn", exclude_fn)) if fn is not None}
         return self._files.log_code(root, name, **options)
 
@@ -283,7 +281,9 @@ class RunParts:
         self._console.start()
 
     def _record_console(self, stream: str, text: str) -> None:
-        self._recorder.writer.event(ev.Console(time_ns=time_ns(), stream=stream, text=redact(text)))
+        # Straight to the writer: what a forked child prints must not make it a writer of the run.
+        shown = redact(text) if self._settings.redact else text
+        self._recorder.writer.event(ev.Console(time_ns=time_ns(), stream=stream, text=shown))
 
     def write_logs(self, text: str) -> None:
         """Add text to the run's console without printing it."""
