@@ -67,6 +67,10 @@ class Clips:
         if step is not None:
             self._from_steps[attempt] = step
 
+    def rewound_to(self, attempt: int = 0) -> float:
+        """Return the first step that attempts after `attempt` gave up on purpose, whatever the key, or inf."""
+        return min((step for number, step in self._from_steps.items() if number > attempt), default=math.inf)
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all is superseded."""
@@ -122,6 +126,7 @@ class DigestBook:
     def __init__(self) -> None:
         self._by_attempt: dict[int, dict[str, MetricDigest]] = {}
         self._last_values: dict[str, tuple[tuple[int, int, str, int], Any]] = {}
+        self._object_steps: dict[int, dict[str, tuple[int, int]]] = {}
         self._batches: dict[tuple[int, str, tuple[str, ...]], _Batch] = {}
         self.num_rows = 0
 
@@ -135,6 +140,12 @@ class DigestBook:
         """Top-level key → (order, value) of the latest value."""
         self._fold_all()
         return self._last_values
+
+    @property
+    def object_steps(self) -> dict[int, dict[str, tuple[int, int]]]:
+        """Attempt → top-level key → (lowest, highest) step, of keys whose values are not all numbers."""
+        self._fold_all()
+        return self._object_steps
 
     def add(self, header: Header, row: Row) -> None:
         """Take in one row."""
@@ -169,6 +180,8 @@ class DigestBook:
                     digest = digests[key] = MetricDigest()
                 digest.extend(steps, column, times)
             else:
+                bounds = self._object_steps.setdefault(batch.attempt, {})
+                bounds[key] = (min(*steps, *bounds.get(key, steps)), max(*steps, *bounds.get(key, steps)))
                 for step, time_ns, item in zip(steps, times, column, strict=True):
                     for name, number in iter_scalars(key, item):
                         digests.setdefault(name, MetricDigest()).add(step, number, time_ns)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from strobe.home import Home, RunDir, RunPath
@@ -139,6 +140,12 @@ class Replay:
         parent = Replay(home.run_dir(RunPath.parse(event.forked_from or "")))
         parent.refresh()
         self._parent, self._fork_step = parent, event.fork_step if event.fork_step is not None else -1
+        self.definitions = {**parent.definitions, **self.definitions}
+
+    @property
+    def _inherited_until(self) -> int:
+        """The last step taken over from the parent: that of the fork, or an earlier one that it was rewound to."""
+        return int(min(self._fork_step, self._clips.rewound_to() - 1))
 
     # -- state -------------------------------------------------------------------------------------------------------
 
@@ -191,14 +198,15 @@ class Replay:
     @property
     def last_step(self) -> int | None:
         """The highest step in the history, or None."""
-        own = max((d.last_step for d in self.metrics.values() if d.last_step is not None), default=None)
-        logged = [row_step for row_step in self._steps_of_objects() if row_step is not None]
-        return max([step for step in (own, *logged) if step is not None], default=None)
-
-    def _steps_of_objects(self) -> Iterator[int]:
-        # Only runs without a single number get here with nothing: then the rows themselves tell.
-        if not self.metrics:
-            yield from (row["_step"] for row in self.rows())
+        steps = [digest.last_step for digest in self.metrics.values() if digest.last_step is not None]
+        for attempt, by_key in self._book.object_steps.items():
+            for key, (lowest, highest) in by_key.items():
+                clip = self._clips.clip(attempt, key)
+                if lowest < clip:
+                    steps.append(int(min(highest, clip - 1)))
+        if self._parent is not None and (inherited := self._parent.last_step) is not None:
+            steps.append(min(inherited, self._inherited_until))
+        return max(steps, default=None)
 
     @property
     def damages(self) -> list[tuple[str, Damage]]:
@@ -299,7 +307,7 @@ class Replay:
             return {}
         points: dict[str, list[tuple[int, float | int, int]]] = {}
         for row in self._parent.rows():
-            if row["_step"] <= self._fork_step:
+            if row["_step"] <= self._inherited_until:
                 for top, item in row.items():
                     if not top.startswith("_"):
                         for key, number in iter_scalars(top, item):
@@ -310,17 +318,35 @@ class Replay:
     def summary(self) -> dict[str, Any]:
         """The last value of every key (or what `define_metric` asks for), with what the user set by hand on top."""
         result: dict[str, Any] = {}
-        last_values = self._book.last_values
-        for key, ((_, time_ns, _, _), item) in last_values.items():
+        last_values = self._last_values()
+        for key, (time_ns, item) in last_values.items():
             if self._removed.get(key, -1) < time_ns:
                 computed = self._summarize(key, item)
                 if computed is not None or item is None:
                     result[key] = computed
         for key, (time_ns, item) in self._explicit.items():
             logged = last_values.get(key)
-            if logged is None or logged[0][1] <= time_ns or key not in result:
+            if logged is None or logged[0] <= time_ns or key not in result:
                 result[key] = item
         return result
+
+    def _last_values(self) -> dict[str, tuple[int, Any]]:
+        """Return (time, value) of the last value of each key, without what a rewind gave up."""
+        logged = self._book.last_values
+        found = {key: (place[1], item) for key, (place, item) in logged.items()}
+        gone = [key for key, (place, _) in logged.items() if self._clips.rewound_to(place[0]) < math.inf]
+        past: Iterator[dict[str, Any]] = iter(())
+        if gone:
+            past = self.rows(gone)
+        if self._parent is not None:
+            past = chain((self._parent_rows(None) or {}).values(), past)
+        for key in gone:
+            del found[key]
+        for row in past:
+            time_ns = int(row["_timestamp"] * 1e9)
+            own = {key: (time_ns, item) for key, item in row.items() if key in gone or key not in logged}
+            found.update((key, value) for key, value in own.items() if not key.startswith("_"))
+        return found
 
     def _summarize(self, key: str, item: Any) -> Any:
         metric = self.definition(key)
@@ -357,7 +383,7 @@ class Replay:
         if self._parent is None:
             return None
         keys = None if wanted is None else list(wanted)
-        return {row["_step"]: row for row in self._parent.rows(keys) if row["_step"] <= self._fork_step}
+        return {row["_step"]: row for row in self._parent.rows(keys) if row["_step"] <= self._inherited_until}
 
     def system_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the system samples in the order of time."""
