@@ -100,6 +100,18 @@ def test_auto_does_not_take_another_programs_or_projects_run(home: Home, monkeyp
     assert record(0, resume="auto").id == "crashed"
 
 
+def test_auto_looks_at_the_latest_start_not_at_the_latest_run(home: Home) -> None:
+    import os
+
+    for number, name in enumerate(["a", "b"]):
+        strobe.init(project="p", id=name).finish(exit_code=1)
+        run_dir = home.runs / "local" / "p" / name
+        for path in (run_dir, run_dir / "attempts"):
+            os.utime(path, (1000 + number, 1000 + number))
+    record(0, id="a", resume="must")
+    assert record(0, resume="auto").id not in {"a", "b"}
+
+
 def test_false_is_no_resuming(home: Home) -> None:
     record(0, id="r")
     assert not record(1, id="r", resume=False).resumed

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from strobe.errors import RunExists, RunNotFound, UsageError
-from strobe.home import Home, RunPath, check_name
+from strobe.home import Home, RunDir, RunPath, check_name
 from strobe.run.name import generate_id
 
 if TYPE_CHECKING:
@@ -167,13 +167,22 @@ def _require(home: Home, path: RunPath, option: str) -> None:
 
 
 def _find_unfinished(home: Home, entity: str, project: str, program: str) -> str | None:
-    """Return the latest run of this program in the project, if it did not end well."""
-    runs = [run.path for run in home.iter_runs(entity=entity, project=project)]
-    for path in sorted(runs, key=lambda path: os.stat(path).st_mtime, reverse=True):
-        replay = _replay(home, RunPath(entity, project, path.name))
-        if replay.attributes.get("program") == program:
-            return path.name if replay.state in {"crashed", "failed", "killed", "preempted"} else None
+    """Return the run that this program started last in the project, if it did not end well."""
+    from strobe.journal.skim import Skim
+
+    runs = list(home.iter_runs(entity=entity, project=project))
+    for run_dir in sorted(runs, key=_last_start, reverse=True):
+        skim = Skim(run_dir)
+        if skim.attributes.get("program") == program:
+            return run_dir.path.name if skim.state in {"crashed", "failed", "killed", "preempted"} else None
     return None
+
+
+def _last_start(run_dir: RunDir) -> float:
+    try:
+        return os.stat(run_dir.attempts).st_mtime  # each attempt makes a file there
+    except OSError:
+        return 0.0
 
 
 def _replay(home: Home, path: RunPath, *, before: int | None = None) -> Replay:
