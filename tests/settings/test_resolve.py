@@ -202,3 +202,13 @@ print([name for name in ("tomllib", "difflib", "logging", "subprocess", "strobe.
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_whoever_is_silent_is_not_warned_whatever_comes_first(place: Place) -> None:
+    (place.project / "strobe.toml").write_text("projet = 'p'\n")
+    stray = {"WANDB_SERVICE_WAIT": "300", "WANDB_START_METHOD": "thread"}
+    place.resolve({"silent": True, "mode": "online"}, **stray)
+    place.resolve(STROBE_SHOW_WARNINGS="false", **stray)
+    with pytest.warns(StrobeWarning) as caught:
+        place.resolve(**stray)
+    assert len(caught) >= 2

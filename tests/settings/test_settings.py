@@ -52,6 +52,13 @@ def test_settings_without_effect_warn_once_and_never_fail(name: str, value: Any,
     assert caught[0].filename == __file__
 
 
+def test_a_silent_settings_object_warns_of_nothing() -> None:
+    Settings(start_method="thread", silent=True)
+    Settings(start_method="thread", show_warnings=False)
+    with pytest.warns(StrobeWarning, match="no service process"):  # not forgotten, only not said
+        Settings(start_method="thread")
+
+
 def test_settings_of_the_performance_guide_mean_something() -> None:
     assert Settings(_stats_sample_rate_seconds=0.1).stats_interval_s == 0.1
     assert Settings(_disable_stats=True).stats is False

@@ -11,6 +11,8 @@ import warnings
 from strobe.errors import StrobeWarning
 
 _given: set[str] = set()
+#: (cause, message) of what waits until it is known whether anybody wants to hear it
+_held: list[tuple[str, str]] | None = None
 
 
 def warn_once(cause: str, message: str) -> None:
@@ -18,7 +20,27 @@ def warn_once(cause: str, message: str) -> None:
     if cause in _given:
         return
     _given.add(cause)
-    warnings.warn(message, StrobeWarning, stacklevel=_depth_of_user_code())
+    if _held is not None:
+        _held.append((cause, message))
+    else:
+        warnings.warn(message, StrobeWarning, stacklevel=_depth_of_user_code())
+
+
+def hold() -> None:
+    """Keep warnings back until `release`: whether to be silent is itself a setting."""
+    global _held
+    _held = []
+
+
+def release(*, silent: bool = False) -> None:
+    """Give the warnings kept back, or, if silent, forget them: they may be given another time."""
+    global _held
+    held, _held = _held or [], None
+    for cause, message in held:
+        if silent:
+            _given.discard(cause)
+        else:
+            warnings.warn(message, StrobeWarning, stacklevel=_depth_of_user_code())
 
 
 def was_given(cause: str) -> bool:

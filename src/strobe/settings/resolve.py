@@ -12,6 +12,7 @@ from typing import Any
 
 from strobe.errors import SettingsError
 from strobe.home import default_home
+from strobe.settings import notice
 from strobe.settings.files import SettingsFile, project_file, user_file
 from strobe.settings.names import KEYWORDS, VARIABLES, Name, known_name, suggestion
 from strobe.settings.notice import mark, warn_once, was_given
@@ -72,10 +73,25 @@ def resolve(
 
     Raises SettingsError, naming keyword, variable or file and line, for a value that cannot be.
     """
-    env = os.environ if environ is None else environ
-    base = working_directory() if cwd is None else os.fspath(cwd)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
+    notice.hold()
+    try:
+        _take_all(values, origins, keywords, os.environ if environ is None else environ, cwd, settings)
+    finally:
+        notice.release(silent=bool(values.get("silent")) or values.get("show_warnings") is False)
+    return Resolved(values, origins)
+
+
+def _take_all(
+    values: dict[str, Any],
+    origins: dict[str, str],
+    keywords: Mapping[str, Any] | None,
+    env: Mapping[str, str],
+    cwd: str | os.PathLike[str] | None,
+    settings: Settings | Mapping[str, Any] | None,
+) -> None:
+    base = working_directory() if cwd is None else os.fspath(cwd)
 
     def take(found: Mapping[str, Any], origin: str) -> None:
         values.update(found)
@@ -94,7 +110,6 @@ def resolve(
     if "home" not in values:
         values["home"] = default_home(env)
     _decide_mode(values, origins)
-    return Resolved(values, origins)
 
 
 def explain(
@@ -150,17 +165,21 @@ def _look_at_stranger(variable: str, value: str) -> None:
     """Warn of a variable that looks as if it should do something and does not."""
     if was_given(variable) or not value:
         return
-    mark(variable)
-    cause = f"variable {variable}"
+    if said := _stranger_warning(variable, value):
+        warn_once(variable, said)
+    else:
+        mark(variable)
+
+
+def _stranger_warning(variable: str, value: str) -> str:
     if variable.startswith("WANDB_"):
         from strobe.settings.foreign import variable_reason
 
-        if why := variable_reason(variable, value):
-            warn_once(cause, f"{variable} is set but has no effect: {why}")
-        return
+        why = variable_reason(variable, value)
+        return f"{variable} is set but has no effect: {why}" if why else ""
     # Other parts of Strobe have variables of their own, so only what looks like a slip is spoken of.
-    if hint := suggestion(variable, (name for name in VARIABLES if name.startswith("STROBE_")), cutoff=0.86):
-        warn_once(cause, f"{variable} is set but is no setting{hint}")
+    hint = suggestion(variable, (name for name in VARIABLES if name.startswith("STROBE_")), cutoff=0.86)
+    return f"{variable} is set but is no setting{hint}" if hint else ""
 
 
 def _decide_mode(values: dict[str, Any], origins: dict[str, str]) -> None:

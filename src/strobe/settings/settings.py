@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from strobe.errors import SettingsError
+from strobe.settings import notice
 from strobe.settings.field import Field
 from strobe.settings.names import KEYWORDS, known_name
 from strobe.settings.notice import warn_once
@@ -83,7 +84,11 @@ class Settings(Table):
     """Settings for `strobe.init(settings=…)`, by keyword; names of wandb's Settings are understood too."""
 
     def __init__(self, **keywords: Any) -> None:
-        vars(self).update(read_keywords(keywords))
+        notice.hold()
+        try:
+            vars(self).update(read_keywords(keywords))
+        finally:
+            notice.release(silent=self.silent or not self.show_warnings)
 
     def explicit(self) -> dict[str, Any]:
         """Return what was given: setting name → typed value."""

@@ -83,17 +83,16 @@ class Table:
     label: str | None = setting(
         Text(), None, "Label of this process among several that write one run.", wandb="x_label")
     primary: bool = setting(
-        Flag(), True, "Whether this process is the one that speaks for a shared run.", wandb="x_primary")
+        Flag(), True, "Whether this process speaks for a shared run: names it, is described, shows its console.",
+        wandb="x_primary")
     update_finish_state: bool = setting(
-        Flag(), True, "Whether the end of this process ends a shared run.", wandb="x_update_finish_state")
+        Flag(), True, "Whether the end of this process, if it is primary, is an end of a shared run.",
+        wandb="x_update_finish_state")
 
     # --- values
     allow_val_change: bool = setting(
         Flag(), False, "Let config keys change their value.", wandb="allow_val_change")
     strict_steps: bool = setting(Flag(), False, "Raise StepOrder when a step goes backwards, instead of storing it.")
-    inline_bytes: int = setting(
-        Size(), 64 * 1024, "Encoded values larger than this go to the run's `files/` instead of the journal.",
-        default_shown="64 KiB")
     redact: bool = setting(Flag(), True, "Replace what looks like a credential before it is written.")
 
     # --- journal and disk
@@ -103,12 +102,12 @@ class Table:
     fsync: str = setting(
         Choice("agent", "always", "never", "finish"), "agent",
         "Who forces rows to the disk: the agent about once a second and at finish, every call, nobody, or finish.")
-    keep_local: bool = setting(Flag(), True, "Keep journals after a server has confirmed them.")
     quota_bytes: int | None = setting(
         Size(), None, "How much disk the home should take; `strobe du` compares.", default_shown="no limit")
 
     # --- agent and system metrics
-    agent: bool = setting(Flag(), True, "Start the companion process that samples the system and watches runs.")
+    agent: bool = setting(
+        Flag(), True, "Start the companion process that samples the system, describes and watches runs.")
     stats: bool = setting(
         Flag(), True, "Record CPU, memory, disk, network and GPU figures.", wandb="!x_disable_stats")
     stats_interval_s: float = setting(
@@ -134,7 +133,8 @@ class Table:
     save_code: bool = setting(Flag(), False, "Copy the main program (or notebook) into the run.", wandb="save_code")
     code_dir: Path | None = setting(
         Directory(), None, "Directory whose code is saved with the run.", wandb="code_dir")
-    disable_code: bool = setting(Flag(), False, "Never copy code, whatever else is set.", wandb="disable_code")
+    disable_code: bool = setting(
+        Flag(), False, "Never copy code, nor the git diff, whatever else is set.", wandb="disable_code")
     disable_git: bool = setting(Flag(), False, "Do not look at git.", wandb="disable_git")
     git_commit: str | None = setting(Text(), None, "Commit to record instead of the found one.", wandb="git_commit")
     git_remote: str = setting(Text(), "origin", "Git remote whose address is recorded.", wandb="git_remote")
@@ -147,13 +147,13 @@ class Table:
     program: str | None = setting(
         Text(), None, "Program to record.", wandb="program", default_shown="the script that runs")
     notebook_name: str | None = setting(
-        Text(), None, "Name of the notebook to record.", wandb="notebook_name")
+        Text(), None, "Notebook to record as the program.", wandb="notebook_name")
     ignore_globs: tuple[str, ...] = setting(
         Words(), (), "Patterns of file names that `save()` and code saving leave out.", wandb="ignore_globs")
 
     # --- talking and waiting
     silent: bool = setting(Flag(), False, "Print nothing at all.", wandb="silent")
-    quiet: bool = setting(Flag(), False, "Print the start line and problems only.", wandb="quiet")
+    quiet: bool = setting(Flag(), False, "Print warnings and errors only.", wandb="quiet")
     show_info: bool = setting(Flag(), True, "Print messages that are neither warning nor error.", wandb="show_info")
     show_warnings: bool = setting(Flag(), True, "Print warnings.", wandb="show_warnings")
     show_errors: bool = setting(Flag(), True, "Print errors.", wandb="show_errors")
@@ -163,7 +163,7 @@ class Table:
     init_timeout: float = setting(
         Number(least=0), 90.0, "Accepted for wandb's sake; `init()` waits for nothing.", wandb="init_timeout")
     finish_timeout: float = setting(
-        Number(least=0), 30.0, "Seconds that `finish()` waits for uploads before it leaves them to the agent.",
+        Number(least=0), 30.0, "Seconds that `finish()` waits for values still being computed and files being copied.",
         wandb="finish_timeout")
 
 # fmt: on
