@@ -149,7 +149,7 @@ class DigestBook:
 
     def add(self, header: Header, row: Row) -> None:
         """Take in one row."""
-        self.num_rows += 1
+        self.num_rows += not row.is_fill
         name = (header.attempt, header.writer, row.keys)
         batch = self._batches.get(name)
         if batch is None:

@@ -30,6 +30,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     time_ns: int
     keys: tuple[str, ...]
     values: list[Any]
+    is_fill: bool = False
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Yield what was logged; holes are left out, keys of nested maps are strings."""
@@ -43,7 +44,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         if len(places) == len(self.keys):
             return self
         keys = tuple(self.keys[place] for place in places)
-        return Row(self.sequence, self.step, self.time_ns, keys, [self.values[place] for place in places])
+        return Row(self.sequence, self.step, self.time_ns, keys, [self.values[place] for place in places], self.is_fill)
 
 
 class Noted(msgspec.Struct, frozen=True, gc=False):
@@ -161,7 +162,7 @@ class SegmentReader:
             self._keys[key_set] = tuple(names)
         elif frame.kind == FILL:
             row_sequence, step, time_ns, filled = value.decode(frame.payload)
-            return Row(row_sequence, step, time_ns, tuple(filled), list(filled.values()))
+            return Row(row_sequence, step, time_ns, tuple(filled), list(filled.values()), is_fill=True)
         elif frame.kind == EVENT:
             return Noted(sequence, self._decode_event(frame.payload))
         elif frame.kind == HEADER:

@@ -1,20 +1,28 @@
 """Values that are not computed yet: CUDA tensors and lazily evaluated arrays.
 
-`find_pending` recognises one without waiting for it. A pending value is resolved on a side thread (run/deferred.py).
-JAX arrays cannot be changed after they were made, so a reference is enough; a CUDA tensor may be updated in place, so
-it is copied first (run/cuda.py). This module imports neither library.
+`find_pending` recognises one without waiting for it. A pending value is asked now and then, on a side thread, whether
+it is there (run/deferred.py). JAX arrays cannot be changed after they were made, so a reference is enough; a CUDA
+tensor may be updated in place, so it is copied first (run/cuda.py). This module imports neither library.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 
 class Pending:
-    """A value to be had later."""
+    """A value to be had later. Neither method waits: a thread stuck in foreign code cannot be ended cleanly."""
+
+    #: memory that is held until the value is read
+    nbytes = 0
+
+    def is_ready(self) -> bool:
+        """Tell whether `resolve` would return, or raise, at once."""
+        raise NotImplementedError
 
     def resolve(self) -> Any:
-        """Wait for the value and return it. Called on the side thread."""
+        """Return the value, once it is ready. Raises what kept it from being computed."""
         raise NotImplementedError
 
 
@@ -22,36 +30,78 @@ class PendingArray(Pending):
     """An immutable array that some runtime is still computing (JAX)."""
 
     def __init__(self, array: Any) -> None:
-        self._array = array
+        self._array = _own_handle(array)
+        self.nbytes = int(getattr(array, "nbytes", 0))
+
+    def is_ready(self) -> bool:
+        return _is_deleted(self._array) or bool(self._array.is_ready())
 
     def resolve(self) -> Any:
-        self._array.block_until_ready()
-        return _computed(self._array)
+        if _is_deleted(self._array):
+            raise RuntimeError(
+                "its memory was given up before it was computed (donate_argnums or delete()); log a copy of it"
+            )
+        return _read(self._array)
 
 
-def is_pending(value: Any) -> bool:
-    """Tell whether reading `value` now would wait for a device or a computation."""
-    if getattr(value, "is_cuda", False):
+class FailedValue(Pending):
+    """A value that cannot be had, through no fault of the call to log(): it is counted, not raised."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def is_ready(self) -> bool:
         return True
-    is_ready = getattr(value, "is_ready", None)
-    return is_ready is not None and hasattr(value, "block_until_ready") and not is_ready()
+
+    def resolve(self) -> Any:
+        raise self._error
 
 
 def find_pending(value: Any) -> Pending | None:
-    """Return a handle on `value` if reading it now would wait, else None."""
-    if not is_pending(value):
-        return None
-    if getattr(value, "is_cuda", False):
+    """Return a handle on `value` if it must be waited for, or will never be had; None if it can be read now.
+
+    Raises TypeError for a CUDA tensor that has no value to wait for.
+    """
+    if getattr(value, "is_cuda", False) and hasattr(value, "detach"):
         from strobe.run.cuda import copy_off
 
-        return copy_off(value)
-    return PendingArray(value)
+        try:
+            return copy_off(value)
+        except RuntimeError as error:  # the device's troubles (out of memory, an earlier failure) are not the caller's
+            return FailedValue(error)
+    if not (hasattr(value, "is_ready") and hasattr(value, "block_until_ready")):
+        return None
+    if _is_deleted(value) or not value.is_ready():
+        return PendingArray(value)
+    try:
+        _read(value)  # JAX keeps what it returns, so reading it again costs nothing
+    except RuntimeError as error:
+        # The computation has failed already. Whether that was before log() or after must not make a difference.
+        return FailedValue(error)
+    except TypeError:
+        return None  # nothing of the computation: the value has no numbers, as a random key
+    return None
 
 
-def _computed(array: Any) -> Any:
-    import numpy as np
+def has_pending(plain: Any) -> bool:
+    """Tell whether there is a pending value anywhere in `plain`."""
+    if type(plain) is dict:
+        return any(map(has_pending, plain.values()))
+    if type(plain) is list:
+        return any(map(has_pending, plain))
+    return isinstance(plain, Pending)
 
-    return np.asarray(array)
+
+def iter_pending(plain: Any) -> Iterator[Pending]:
+    """Yield every pending value in `plain`."""
+    if isinstance(plain, Pending):
+        yield plain
+    elif isinstance(plain, dict):
+        for item in plain.values():
+            yield from iter_pending(item)
+    elif isinstance(plain, list):
+        for item in plain:
+            yield from iter_pending(item)
 
 
 def resolve_all(plain: Any) -> Any:
@@ -63,3 +113,25 @@ def resolve_all(plain: Any) -> Any:
     if isinstance(plain, list):
         return [resolve_all(item) for item in plain]
     return plain
+
+
+def _own_handle(array: Any) -> Any:
+    """Return an array over the same memory that the user's delete() leaves alone.
+
+    After `delete()` on the very object, its `is_ready()` crashes the interpreter (jaxlib 0.10); a handle of our own
+    raises instead.
+    """
+    if not _is_deleted(array) and getattr(array, "is_fully_replicated", False):
+        return array.addressable_data(0)
+    return array
+
+
+def _is_deleted(array: Any) -> bool:
+    is_deleted = getattr(array, "is_deleted", None)
+    return is_deleted is not None and bool(is_deleted())
+
+
+def _read(array: Any) -> Any:
+    import numpy as np
+
+    return np.asarray(array)

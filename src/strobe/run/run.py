@@ -129,8 +129,9 @@ class Run(RunAttributes, RunParts):
     def _defer(self, sequence: int, step: int, logged_ns: int, pending: dict[str, Any]) -> None:
         from strobe.run.deferred import Deferred, WaitingRow
 
-        if self._deferred is None:
-            self._deferred = Deferred(self._fill)
+        with self._lock:
+            if self._deferred is None:
+                self._deferred = Deferred(self._fill)
         self._deferred.add(WaitingRow(sequence, step, logged_ns, pending))
 
     def _fill(self, row: WaitingRow, resolved: dict[str, Any], faults: dict[str, Exception]) -> None:
@@ -138,14 +139,19 @@ class Run(RunAttributes, RunParts):
         for key, value in resolved.items():
             try:
                 values[key] = self._preparer.fit(value, key, row.step)
-            except (TypeError, ValueError, OSError) as error:
+            except (TypeError, ValueError, RuntimeError, OSError) as error:
                 faults[key] = error
         if values:
             self._recorder.writer.fill(row.sequence, row.step, row.time_ns, values)
         if faults:
-            self._rejected += len(faults)
-            key, reason = next(iter(faults.items()))
-            self._recorder.terminal.warn_once(f"deferred:{self.id}", f"the value of {key!r} never came: {reason}")
+            key, fault = next(iter(faults.items()))
+            reason = str(fault).partition("\n")[0][:300] or type(fault).__name__
+            with self._lock:
+                self._rejected += len(faults)
+            self._recorder.terminal.warn_once(
+                f"deferred:{self.id}",
+                f"the value of {key!r} at step {row.step} cannot be had: {reason}; such values are counted as rejected",
+            )
 
     def _note_big(self, key: str, size: int) -> None:
         if size > 4 << 20:
@@ -160,6 +166,7 @@ class Run(RunAttributes, RunParts):
         """In a forked child: nothing of the parent's goes on; the first row makes the child a writer of its own."""
         self._recorder.after_fork()
         self._lock = threading.RLock()
+        self._rejected = 0
         if not self._ended:
             self._put_row = self._put_first_row_of_child
         if self._deferred is not None:
@@ -202,7 +209,7 @@ class Run(RunAttributes, RunParts):
 
     def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
         """End the run. A second call does nothing."""
-        self._finish(exit_code or 0, None, None, quiet=quiet)
+        self._finish(int(exit_code or 0), None, None, quiet=quiet)
 
     def _finish_at_exit(self) -> None:
         watch = self._watch_exit
@@ -222,10 +229,16 @@ class Run(RunAttributes, RunParts):
         self._put_row = self._refuse_row
 
     def _close(self, code: int, error: str | None, state: str | None, *, quiet: bool | None) -> None:
-        self._finish_parts(self._settings.finish_timeout)
-        unresolved = self._deferred.drain(self._settings.finish_timeout) if self._deferred else 0
-        if unresolved:
-            self._recorder.warn(f"{unresolved} rows still wait for values that were not computed; they stay open")
+        # Values first, then files and pictures, all within one deadline.
+        until = time.monotonic() + self._settings.finish_timeout
+        missing = self._deferred.close(self._settings.finish_timeout) if self._deferred else 0
+        if missing:
+            self._rejected += missing
+            self._recorder.warn(
+                f"{missing} logged values were not computed within finish_timeout "
+                f"({self._settings.finish_timeout:g} s) and are missing; the rest of their rows is recorded"
+            )
+        self._finish_parts(max(0.0, until - time.monotonic()))
         self._ended = True
         self._put_row = self._refuse_row
         ended = ev.Ended(

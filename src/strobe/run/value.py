@@ -7,7 +7,6 @@ media write their files, arrays keep dtype and shape, lazily computed ones becom
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,8 @@ import msgspec
 
 from strobe.data.media import INLINE_LIMIT, Media, MediaFiles
 from strobe.journal.value import HOLE_VALUE, Array, Hole, bigint, encode, extension
-from strobe.run.pending import Pending, find_pending, is_pending
+from strobe.run.pending import find_pending, has_pending
+from strobe.run.tensor import is_array, plain_array
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -49,8 +49,10 @@ def _find_converter(kind: type) -> Callable[[Any], Any]:
     module = kind.__module__.partition(".")[0]
     if module == "numpy" and hasattr(kind, "item") and kind.__name__ not in {"ndarray", "longdouble", "memmap"}:
         return _numpy_scalar
-    if module in {"torch", "jaxlib", "jax"} and hasattr(kind, "item"):
-        return _tensor_scalar
+    if module == "torch" and hasattr(kind, "numel"):
+        return _torch_scalar
+    if module == "jaxlib" and hasattr(kind, "is_ready"):
+        return _jax_scalar
     return _refuse
 
 
@@ -61,8 +63,16 @@ def _numpy_scalar(value: Any) -> Any:
     raise Unusual
 
 
-def _tensor_scalar(value: Any) -> Any:
-    if not is_pending(value) and value.ndim == 0:
+def _torch_scalar(value: Any) -> Any:
+    if value.numel() == 1 and not value.is_cuda:
+        number = value.item()
+        if not isinstance(number, complex):
+            return number
+    raise Unusual
+
+
+def _jax_scalar(value: Any) -> Any:
+    if value.ndim == 0 and not value.is_deleted() and value.is_ready():
         number = value.item()
         if not isinstance(number, complex):
             return number
@@ -103,12 +113,12 @@ class Preparer:
                 if not isinstance(key, str):
                     raise TypeError(f"log() needs strings as keys, got {key!r} of type {type(key).__name__}")
                 plain = self._plain(value, key, step, 0)
-                if _holds_pending(plain):
+                if has_pending(plain):
                     row.pending[key] = plain
                     row.values[key] = HOLE_VALUE
                 else:
                     row.values[key] = self._fit(plain, key, step)
-            except (TypeError, ValueError, OverflowError, RecursionError, OSError, ImportError) as error:
+            except (TypeError, ValueError, OverflowError, RuntimeError, OSError, ImportError) as error:
                 row.faults[str(key)] = error
         return row
 
@@ -160,8 +170,8 @@ class Preparer:
             return bytes(value)
         if (pending := find_pending(value)) is not None:
             return pending
-        if _is_array(value):
-            return _plain_array(value, key)
+        if is_array(value):
+            return plain_array(value, key)
         if isinstance(value, complex):
             return {"real": value.real, "imag": value.imag}
         if extension(value) is not None or isinstance(value, msgspec.msgpack.Ext):
@@ -176,8 +186,8 @@ class Preparer:
             return _builtins(value)
         except TypeError:
             raise TypeError(
-                f"log(): {key!r} has a value of type {_type_name(value)}, which cannot be stored; give a number, string, "
-                "list, dict, array or one of strobe's data types"
+                f"log(): {key!r} has a value of type {_type_name(value)}, which cannot be stored; give a number, "
+                "string, list, dict, array or one of strobe's data types"
             ) from None
 
 
@@ -202,51 +212,6 @@ def _no_hook(value: Any) -> Any:
     raise TypeError(type(value))
 
 
-def _is_array(value: Any) -> bool:
-    return (
-        hasattr(value, "shape") and hasattr(value, "dtype") and (hasattr(value, "__array__") or hasattr(value, "numpy"))
-    )
-
-
-def _plain_array(value: Any, key: str) -> Any:
-    import numpy as np
-
-    array = _to_numpy(value)
-    if array.size == 1:
-        number = array.reshape(()).item()
-        if isinstance(number, complex):
-            return {"real": number.real, "imag": number.imag}
-        return number if isinstance(number, (float, int, str, bytes)) else float(number)
-    if array.dtype.kind in "OV":
-        return [_plain_element(item, key) for item in array.tolist()]
-    if array.dtype.kind in "US":
-        return array.tolist()
-    array = np.ascontiguousarray(array)
-    if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
-        array = array.astype(array.dtype.newbyteorder("<"))
-    return Array(array.dtype.str, tuple(array.shape), array.tobytes())
-
-
-def _to_numpy(value: Any) -> Any:
-    if hasattr(value, "detach"):
-        tensor = value.detach().cpu()
-        try:
-            return tensor.numpy()
-        except TypeError:  # bfloat16 and the like, which numpy does not have
-            return tensor.float().numpy()
-    import numpy as np
-
-    return np.asarray(value)
-
-
-def _plain_element(item: Any, key: str) -> Any:
-    if item is None or isinstance(item, (bool, int, float, str, bytes)):
-        return item
-    if isinstance(item, (list, tuple)):
-        return [_plain_element(inner, key) for inner in item]
-    raise TypeError(f"log(): {key!r} is an array of {_type_name(item)}, which cannot be stored")
-
-
 def _storable_text(text: str) -> str:
     try:
         text.encode()
@@ -260,16 +225,6 @@ def _map_key(name: Any) -> str:
     return _storable_text(name if type(name) is str else str(name))
 
 
-def _holds_pending(plain: Any) -> bool:
-    if isinstance(plain, Pending):
-        return True
-    if isinstance(plain, dict):
-        return any(_holds_pending(item) for item in plain.values())
-    if isinstance(plain, list):
-        return any(_holds_pending(item) for item in plain)
-    return False
-
-
 def _type_name(value: Any) -> str:
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
@@ -277,7 +232,8 @@ def _type_name(value: Any) -> str:
 
 def describe_faults(faults: Mapping[str, Exception], kept: Iterable[str]) -> str:
     """Return one line for all values of a row that could not be stored."""
-    return (
-        "; ".join(str(error) for error in faults.values())
-        + f" (the other {len(list(kept))} keys of the row were recorded)"
+    reasons = (
+        str(error) if str(error).startswith("log()") else f"log(): {key!r} cannot be stored: {error}"
+        for key, error in faults.items()
     )
+    return "; ".join(reasons) + f" (the other {len(list(kept))} keys of the row were recorded)"
