@@ -101,10 +101,12 @@ def merge_rows(
             kept = {key: item for key, item in row.items() if row.step < clip(header.attempt, key)}
             if not kept and row.keys:
                 continue
-        merged = by_step.setdefault(row.step, {"_step": row.step})
+        merged = by_step.setdefault(row.step, {})
+        merged.update(kept)
+        # Last, so that a logged key of that name cannot hide what they mean.
+        merged["_step"] = row.step
         merged["_timestamp"] = row.time_ns / 1e9
         merged["_runtime"] = max(0.0, (row.time_ns - origin_ns) / 1e9)
-        merged.update(kept)
     return [by_step[step] for step in sorted(by_step)]
 
 

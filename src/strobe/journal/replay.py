@@ -220,14 +220,17 @@ class Replay:
     # -- metrics and summary -----------------------------------------------------------------------------------------
 
     def definition(self, key: str) -> ev.Metric | None:
-        """Return the `define_metric` that holds for `key`: an exact name before a glob."""
+        """Return the `define_metric` that holds for `key`: an exact name, else the most specific pattern."""
         found = self.definitions.get(key)
         if found is not None:
             return found
-        for name, metric in self.definitions.items():
-            if any(mark in name for mark in "*?[") and fnmatch.fnmatchcase(key, name):
-                return metric
-        return None
+        matching = [
+            metric
+            for name, metric in self.definitions.items()
+            if any(mark in name for mark in "*?[") and fnmatch.fnmatchcase(key, name)
+        ]
+        # The one that spells out most of the key.
+        return max(matching, key=lambda metric: len(metric.name), default=None)
 
     @property
     def metrics(self) -> dict[str, MetricDigest]:

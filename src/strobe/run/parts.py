@@ -51,6 +51,7 @@ class RunParts:
     _plan: Plan
     _step: int
     _ended: bool
+    _rejected: int
     _preparer: Preparer
     log: Callable[..., None]
     _set: Callable[..., None]
@@ -179,7 +180,7 @@ class RunParts:
     def status(self) -> RunStatus:
         """Return what is recorded so far and what is not."""
         writer = self._recorder.writer
-        return RunStatus(writer.rows, writer.rejected, str(self._recorder.run_dir.path))
+        return RunStatus(writer.rows, writer.rejected + self._rejected, str(self._recorder.run_dir.path))
 
     # -- files and artifacts -----------------------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ class Run(RunAttributes, RunParts):
                 else:
                     step = self._take_step(step, commit)
                 self._put_row(data, step)
-        except (RunFinished, StepOrder):
+        except UsageError:  # the run has finished, or the step cannot be
             raise
         except Exception:  # the outermost guard: whatever it was, the careful way looks at each value
             if step is None or not isinstance(step, int):
@@ -94,6 +94,8 @@ class Run(RunAttributes, RunParts):
             if not float(step).is_integer():
                 raise UsageError(f"log(step={step!r}): a step is a whole number") from None
             number = int(step)
+        if not -(2**63) <= number < 2**63:
+            raise UsageError(f"log(step={number}): a step has at most 64 bits")
         if self._strict and number < self._step:
             raise StepOrder(f"log(step={number}) after step {self._step}, and strict_steps is on; nothing was recorded")
         self._step = number + 1 if commit else number
