@@ -80,3 +80,8 @@ def test_instability_is_told_with_the_remedy() -> None:
     (warning,) = report.unstable([_record("wandb", (1.0, 2.0, 3.0)), _record("strobe", (1.0, 1.0))])
     assert "wandb" in warning
     assert "--repeat" in warning
+
+
+def test_nothing_left_has_a_share_but_no_factor() -> None:
+    records = [_record("strobe", (0.0,) * 2, unit="modules"), _record("wandb", (1.0,) * 2, unit="modules")]
+    assert "| 100.00% improvement |" in report.improvement_table(records, _title)

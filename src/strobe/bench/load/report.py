@@ -99,11 +99,12 @@ def _improvement(record: Record, peer: Record) -> str:
     speed = stats.describe_speed(record.samples, peer.samples)
     if speed.startswith("no significant"):
         return speed
+    percent_text = f"{percent:.0f}% improvement" if percent < 99 else f"{percent:.2f}% improvement"
+    if speed.startswith("cannot tell"):  # nothing left: a share of it can be named, a factor cannot
+        return percent_text
     if record.unit != "s":  # a million bytes are not "faster"
         speed = speed.replace("faster", "less").replace("slower", "more")
-    if percent < 0:
-        return speed
-    return f"{percent:.0f}% improvement, {speed}" if percent < 99 else f"{percent:.2f}% improvement, {speed}"
+    return f"{percent_text}, {speed}" if percent >= 0 else speed
 
 
 def _same_metric(records: Sequence[Record], record: Record, base: Record) -> Record | None:
