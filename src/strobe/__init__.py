@@ -20,6 +20,7 @@ from strobe._version import __version__
 if TYPE_CHECKING:  # what a type checker sees; at run time __getattr__ loads these
     # ruff: noqa: F401
     from strobe import data as data_types
+    from strobe import errors
     from strobe.api import Api
     from strobe.artifact import Artifact
     from strobe.data import (
@@ -34,17 +35,43 @@ if TYPE_CHECKING:  # what a type checker sees; at run time __getattr__ loads the
         Plotly,
         Table,
         Video,
+        box3d,
         plot,
+        plot_table,
     )
     from strobe.errors import CommError, Error, UsageError
+    from strobe.run import name as util
     from strobe.run.alert import AlertLevel
     from strobe.run.attach import attach
-    from strobe.run.compat import agent, controller, login, require, setup, sweep, teardown
+    from strobe.run.compat import agent, controller, join, login, require, setup, sweep, teardown
+    from strobe.run.config import Config
     from strobe.run.current import finish
     from strobe.run.init import init
     from strobe.run.run import Run
+    from strobe.run.summary import Summary
     from strobe.settings import Settings
     from strobe.terminal import termerror, termlog, termwarn
+
+    config: Config
+    summary: Summary
+    _run = init()  # module-level calls have the signatures of its methods
+    alert = _run.alert
+    define_metric = _run.define_metric
+    finish_artifact = _run.finish_artifact
+    link_artifact = _run.link_artifact
+    link_model = _run.link_model
+    log = _run.log
+    log_artifact = _run.log_artifact
+    log_code = _run.log_code
+    log_model = _run.log_model
+    mark_preempting = _run.mark_preempting
+    restore = _run.restore
+    save = _run.save
+    unwatch = _run.unwatch
+    upsert_artifact = _run.upsert_artifact
+    use_artifact = _run.use_artifact
+    use_model = _run.use_model
+    watch = _run.watch
 
 _LAZY: dict[str, str] = {
     "AlertLevel": "strobe.run.alert",
@@ -68,6 +95,7 @@ _LAZY: dict[str, str] = {
     "Video": "strobe.data",
     "agent": "strobe.run.compat",
     "attach": "strobe.run.attach",
+    "box3d": "strobe.data",
     "controller": "strobe.run.compat",
     "finish": "strobe.run.current",
     "init": "strobe.run.init",
@@ -111,18 +139,30 @@ __all__ = [
     "Video",
     "__version__",
     "agent",
+    "alert",
     "attach",
+    "box3d",
     "config",
     "controller",
+    "define_metric",
     "finish",
+    "finish_artifact",
     "init",
     "join",
+    "link_artifact",
+    "link_model",
     "log",
+    "log_artifact",
+    "log_code",
+    "log_model",
     "login",
+    "mark_preempting",
     "plot",
     "plot_table",
     "require",
+    "restore",
     "run",
+    "save",
     "setup",
     "summary",
     "sweep",
@@ -130,24 +170,31 @@ __all__ = [
     "termerror",
     "termlog",
     "termwarn",
+    "unwatch",
+    "upsert_artifact",
+    "use_artifact",
+    "use_model",
+    "watch",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        value = getattr(_import(_LAZY[name]), name)
-        globals()[name] = value
-        return value
-    if name in _MODULES:
-        return _import(_MODULES[name])
-    if name == "run":
-        return _import("strobe.run.current").run
-    current = _import("strobe.run.current")
-    if name in _CURRENT:
-        return getattr(current, name)()
-    if name in current.METHOD_CALLS:
-        return current.METHOD_CALLS[name]
-    raise AttributeError(f"module 'strobe' has no attribute {name!r}")
+if not TYPE_CHECKING:  # else every name would exist for a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            value = getattr(_import(_LAZY[name]), name)
+            globals()[name] = value
+            return value
+        if name in _MODULES:
+            return _import(_MODULES[name])
+        if name == "run":
+            return _import("strobe.run.current").run
+        current = _import("strobe.run.current")
+        if name in _CURRENT:
+            return getattr(current, name)()
+        if name in current.METHOD_CALLS:
+            return current.METHOD_CALLS[name]
+        raise AttributeError(f"module 'strobe' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
