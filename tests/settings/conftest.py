@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from strobe.settings import Resolved, notice, resolve
+import strobe
+from strobe.home import Home
+from strobe.run import current
+from strobe.settings import Resolved, Settings, notice, resolve
+
+from .effect import Start
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +39,32 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
+
+
+@pytest.fixture
+def start(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Start a run with settings, in an empty working directory; a config may be among them. All end with the test."""
+    cwd = tmp_path / "cwd"
+    cwd.mkdir()
+    monkeypatch.chdir(cwd)
+
+    def start(*, config: dict[str, Any] | None = None, **settings: Any) -> strobe.Run:
+        settings.setdefault("reinit", "create_new")
+        return strobe.init(config=config, settings=Settings(**settings))
+
+    yield start
+    for run in list(current.active_runs()):
+        run.finish()
+
+
+@pytest.fixture
+def agent_asked(monkeypatch: pytest.MonkeyPatch) -> list[Home]:
+    """Let runs leave their note for the agent without one being started; the homes it was to be started for."""
+    asked: list[Home] = []
+
+    def ensure(home: Home, *, version: str) -> None:
+        asked.append(home)
+
+    monkeypatch.setenv("STROBE_AGENT", "on")
+    monkeypatch.setattr("strobe.agent.launch.ensure", ensure)
+    return asked

@@ -141,7 +141,8 @@ class Files:
         return late
 
     def _wanted(self, matches: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
-        return [(relative, path) for relative, path in matches if not self._is_ignored(relative)]
+        # As a dictionary, because "**" finds a directory and then once more what is in it.
+        return [(relative, path) for relative, path in dict(matches).items() if not self._is_ignored(relative)]
 
     def _is_ignored(self, relative: str) -> bool:
         """Tell whether a pattern of `ignore_globs` fits the path, or the name alone."""
