@@ -30,7 +30,7 @@ def test_offline_is_the_default_and_has_no_address(home: Home) -> None:
 
 def test_online_without_a_server_records_offline_and_says_so(home: Home) -> None:
     with pytest.warns(strobe.errors.StrobeWarning, match="no server is configured"):
-        run = strobe.init(project="p", mode="online")
+        run = strobe.init(project="p", mode="online", settings={"silent": False, "quiet": True})
     with run:
         assert run.offline
         run.log({"x": 1})
