@@ -11,6 +11,7 @@ import pytest
 
 import strobe
 from strobe.agent.describer import Describer
+from strobe.agent.entry import ActiveEntries
 from strobe.agent.sampler import Sampler
 from strobe.home import Home
 from tests.agent.scene import QuietLog
@@ -168,3 +169,14 @@ def test_a_resumed_run_records_the_commit_that_it_runs_now(start: Start, inside:
     git(inside, "commit", "-qam", "second")
     run = start(run_id="a", resume="must")
     assert replay_of(run).attributes["git_commit"] == git(inside, "rev-parse", "HEAD")
+
+
+def test_odd_paths_and_arguments_do_not_stop_the_start(
+    start: Start, home: Home, agent_asked: list[Home], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path])
+    monkeypatch.setattr(sys, "argv", ["train.py", "caf\udce9", 5])
+    start()
+    (entry,) = ActiveEntries(home.active, owner=os.getuid()).scan().values()
+    assert entry.argv == ["train.py", "caf\\udce9", "5"]
+    assert str(tmp_path) in entry.sys_path

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING
@@ -119,9 +120,9 @@ class Recorder:
             "machine_info": settings.machine_info,
             "redact": settings.redact,
             "given": list(given_facts(settings)),
-            "sys_path": sys.path,
-            "argv": redact_argv(sys.argv) if settings.redact else sys.argv,
-            "cwd": working_directory(),
+            "sys_path": _texts(sys.path),
+            "argv": _texts(redact_argv(sys.argv) if settings.redact else sys.argv),
+            "cwd": _texts([working_directory()])[0],
         }
         path = self.home.active / f"{self.writer.header.writer}.json"
         try:
@@ -129,8 +130,8 @@ class Recorder:
             partial = path.with_suffix(".partial")
             partial.write_bytes(msgspec.json.encode(note))
             partial.replace(path)
-        except OSError:
-            return  # the writer has said what is wrong with the disk
+        except (OSError, UnicodeEncodeError):
+            return  # the writer has said what is wrong with the disk; a home whose name is no text has no agent
         self._active = path
         from strobe.agent.launch import ensure
 
@@ -184,3 +185,8 @@ class Recorder:
             encode=encode_row,
             lock=lock,
         )
+
+
+def _texts(words: Iterable[object]) -> list[str]:
+    """Programs put paths and numbers into these lists; file names that are no UTF-8 come as lone surrogates."""
+    return [str(word).encode("utf-8", "backslashreplace").decode() for word in words]
