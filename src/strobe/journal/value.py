@@ -101,3 +101,24 @@ def _encode_own(value: Any) -> Any:
 
 #: encodes values that were made plain before; Decimals become floats so that they can be charted
 encode = msgspec.msgpack.Encoder(enc_hook=_encode_own, decimal_format="number").encode
+
+
+def encode_text(item: Any) -> bytes:
+    """Encode what may hold text that is no Unicode, such as the name of an undecodable file: it is spelled out."""
+    try:
+        return encode(item)
+    except UnicodeEncodeError:
+        return encode(_spelled_out(item))
+
+
+def _spelled_out(item: Any) -> Any:
+    if isinstance(item, str):
+        return item.encode("utf-8", "backslashreplace").decode()
+    if isinstance(item, dict):
+        return {_spelled_out(key): _spelled_out(inner) for key, inner in item.items()}
+    if isinstance(item, (list, tuple)):
+        return [_spelled_out(inner) for inner in item]
+    if isinstance(item, msgspec.Struct):
+        fields = {name: _spelled_out(getattr(item, name)) for name in item.__struct_fields__}
+        return msgspec.structs.replace(item, **fields)
+    return item

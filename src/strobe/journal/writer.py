@@ -10,7 +10,9 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import time_ns
 from typing import Any
@@ -20,7 +22,7 @@ import msgspec
 
 from strobe.journal import value
 from strobe.journal.append import Append, choose_append
-from strobe.journal.event import Event
+from strobe.journal.event import Console, Event
 from strobe.journal.frame import (
     EVENT,
     FILL,
@@ -47,7 +49,18 @@ _MAX_KEY_SETS = 4096
 _MAX_KEY_NAMES = 200_000
 _ROW_SEED = SEEDS[ROW]
 #: errors of the open file rather than of the space on the disk: only a new segment can help
-_LOST_FILE = {errno.EBADF, errno.ESTALE, errno.EIO, errno.ENODEV, errno.ENXIO}
+_LOST_FILE = {
+    errno.EBADF,
+    errno.ESTALE,
+    errno.EIO,
+    errno.ENODEV,
+    errno.ENXIO,
+    errno.EFBIG,  # a limit for one file (ulimit -f, the file system's own)
+    errno.ENOTCONN,  # a user-space file system that died and was mounted again
+    errno.ECONNABORTED,
+}
+#: events that the disk did not take are kept up to this size, to be recorded when it takes some again
+_MAX_OWED_BYTES = 1 << 20
 
 
 class RowTooLarge(ValueError):
@@ -90,16 +103,20 @@ class Writer:
         self._fd = -1
         self._file_id = (0, 0)
         self._sequence = 0
-        # Sequence numbers of this segment that were given out but whose record could not be written.
-        self._skipped = 0
+        # What is in this segment, for its seal: other records than rows, and the rows of the segments before.
+        self._num_others = 0
+        self._rows_before = 0
         self._key_sets: dict[tuple[str, ...], int] = {}
+        self._next_key_set = 0
         self._num_names = 0
+        self._owed: deque[bytes] = deque()
+        self._owed_bytes = 0
         self._check_at = 0
         self._faulty = False
         self._lost = False
         self._closed = False
         self._append: Append = _append_nowhere
-        self._open_next(header)
+        self._lost = not self._open(header)
 
     @property
     def sequence(self) -> int:
@@ -148,24 +165,42 @@ class Writer:
         with self.lock:
             self._record(FILL, self._encode((sequence, step, time_ns, dict(values))))
 
-    def event(self, event: Event) -> int:
-        """Record an event and return its sequence number."""
-        payload = value.encode(event)
+    def event(self, event: Event) -> None:
+        """Record an event. One that the disk does not take now is recorded when it does; text from a console is not."""
+        payload = value.encode_text(event)
         with self.lock:
-            sequence = self.sequence
-            self._record(EVENT, payload)
-            return sequence
+            if not self._pay():
+                self.rejected += 1
+            elif self._record(EVENT, payload):
+                return
+            if not isinstance(event, Console) and self._owed_bytes + len(payload) <= _MAX_OWED_BYTES:
+                self._owed.append(payload)
+                self._owed_bytes += len(payload)
 
     def sync(self) -> None:
         """Make what was recorded survive a power failure, too, unless nobody is to do that (`fsync="never"`)."""
-        if self._fd >= 0 and self._fsync != "never":
-            self._flush(self._fd)
+        if self._fsync == "never":
+            return
+        try:
+            with self.lock:
+                # A descriptor of our own, because a rotation may close the other one meanwhile.
+                fd = os.dup(self._fd) if self._fd >= 0 else -1
+        except OSError as error:
+            self._note_fault(error)
+            return
+        if fd >= 0:
+            self._flush(fd)
+            _close(fd)
 
-    def close(self) -> None:
-        """Seal the segment. Records after this are rejected."""
+    def close(self, last: Event | None = None) -> None:
+        """Record `last` and seal the segment. Records after this are rejected."""
         with self.lock:
             if self._closed:
                 return
+            # A file that vanished or is no longer ours is found out before the last words go into it.
+            self._check(time_ns())
+            if last is not None:
+                self.event(last)
             self._closed = True
             self._seal()
             if self._fsync != "never":
@@ -180,36 +215,55 @@ class Writer:
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def _row_of_new_keys(self, keys: tuple[str, ...], data: Mapping[str, Any], step: int, now: int) -> int:
-        if len(self._key_sets) >= _MAX_KEY_SETS or self._num_names >= _MAX_KEY_NAMES:
+        if (len(self._key_sets) >= _MAX_KEY_SETS or self._num_names >= _MAX_KEY_NAMES) and not _is_reentered(self.lock):
             self._rotate()
         if not all(type(key) is str for key in keys):
             raise TypeError("the keys of a row must be strings")
-        key_set = len(self._key_sets)
+        # Taken at once and never given back: a signal handler may log new keys before we are done with ours.
+        key_set = self._next_key_set
+        self._next_key_set = key_set + 1
         payload = self._encode((key_set, step, now, *data.values()))
         if len(payload) > MAX_ROW_BYTES:
             raise RowTooLarge(len(payload))
-        names = value.encode((key_set, keys))
+        names = value.encode_text((key_set, keys))
         sequence = self._sequence
         self._sequence = sequence + 2
-        # Names and row go in with one write, so that a failure never leaves a row without its names.
-        if self._put(encode_frame(KEYS, sequence, names) + encode_frame(ROW, sequence + 1, payload)):
+        # Two writes, because a failed one is undone, and a reader may have seen the names already.
+        if self._put(encode_frame(KEYS, sequence, names)):
+            self._num_others += 1
             self._key_sets[keys] = key_set
             self._num_names += len(keys)
-            self.rows += 1
-        else:
-            self._skipped += 1  # two records were lost, _rescue counted one
+            if self._put(encode_frame(ROW, sequence + 1, payload)):
+                self.rows += 1
         number = self._first_sequence + sequence + 1
         if now > self._check_at:
             self._check(now)
         return number
 
-    def _record(self, kind: int, payload: bytes) -> None:
+    def _record(self, kind: int, payload: bytes) -> bool:
+        is_recorded = self._put_other(kind, payload)
+        now = time_ns()
+        # The clock may have been set back: then it is below what the last check began with.
+        if not 0 <= self._check_at - now <= self._check_ns:
+            self._check(now)
+        return is_recorded
+
+    def _pay(self) -> bool:
+        """Record the events that the disk did not take when they happened; return whether none is left."""
+        while self._owed:
+            self.rejected -= 1  # it is either recorded now or counted again
+            if not self._put_other(EVENT, self._owed[0]):
+                return False
+            self._owed_bytes -= len(self._owed.popleft())
+        return True
+
+    def _put_other(self, kind: int, payload: bytes) -> bool:
         sequence = self._sequence
         self._sequence = sequence + 1
-        self._put(encode_frame(kind, sequence, payload))
-        now = time_ns()
-        if now > self._check_at:
-            self._check(now)
+        if self._put(encode_frame(kind, sequence, payload)):
+            self._num_others += 1
+            return True
+        return False
 
     def _put(self, record: bytes) -> bool:
         written = self._append(self._fd, record, len(record))
@@ -217,7 +271,7 @@ class Writer:
 
     def _rescue(self, record: bytes, written: int) -> bool:
         """Get in the rest of a record that the fast call did not write; else undo it and count it as rejected."""
-        if self._closed:
+        if self._closed or (self._lost and written < 0):
             self.rejected += 1
             return False
         written = max(written, 0)
@@ -226,11 +280,14 @@ class Writer:
                 written += os.write(self._fd, record[written:])
         except OSError as error:
             self._undo(written)
-            self._lost = self._lost or error.errno in _LOST_FILE
+            if error.errno in _LOST_FILE:
+                self._lose()
             self.rejected += 1
-            self._skipped += 1
             self._note_fault(error)
             return False
+        except BaseException:  # Ctrl-C; what is torn must not stay
+            self._undo(written)
+            raise
         return True
 
     def _undo(self, written: int) -> None:
@@ -239,7 +296,13 @@ class Writer:
                 os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
             except OSError:
                 # The torn record stays, so nothing may follow it in this file.
-                self._lost = True
+                self._lose()
+                self._append = _append_nowhere
+
+    def _lose(self) -> None:
+        if not self._lost:
+            self._lost = True
+            self._check_at = 0  # look for a new file now, not when the next check is due
 
     def _note_fault(self, error: OSError) -> None:
         if not self._faulty:
@@ -257,13 +320,16 @@ class Writer:
     # -- segments ----------------------------------------------------------------------------------------------------
 
     def _check(self, now: int) -> None:
-        self._check_at = now + self._check_ns
-        if self._closed:
+        # Not inside another record, whose key set belongs to the segment that is open now.
+        if self._closed or _is_reentered(self.lock):
             return
+        self._check_at = now + self._check_ns
         try:
             status = os.fstat(self._fd)
-        except OSError:
-            self._lost, self._fd = True, -1
+        except OSError as error:
+            self._lost = True
+            if error.errno == errno.EBADF:
+                self._fd = -1
         else:
             if (status.st_dev, status.st_ino) != self._file_id:
                 # Somebody closed our descriptor and its number now belongs to another file: hands off.
@@ -273,60 +339,72 @@ class Writer:
             elif status.st_size >= self._segment_bytes:
                 self._rotate()
         if self._lost:
-            self._open_next(self._next_header())
+            self._open(self._next_header())
+        self._pay()
 
     def _next_header(self) -> Header:
         return msgspec.structs.replace(
             self.header, index=self.header.index + 1, first_sequence=self.sequence, created_ns=time_ns()
         )
 
-    def _open_next(self, header: Header, *, content: bytes | None = None) -> bool:
-        """Open the segment of `header`; on failure keep what is open and try again a second later."""
-        path = self.directory / header.name
-        start = MAGIC + encode_frame(HEADER, 0, value.encode(header)) if content is None else content
+    def _open(self, header: Header, *, content: bytes | None = None) -> bool:
+        """Go on in the segment of `header`; on failure keep what is open, for the next check to try again."""
         try:
-            fd = _create(path)
+            old = self._switch(header, content)
         except OSError as error:
             self._note_fault(error)
             return False
+        _close(old)
+        return True
+
+    def _switch(self, header: Header, content: bytes | None = None) -> int:
+        """Open a new segment and return the descriptor of the old one."""
+        while True:
+            path = self.directory / header.name
+            try:
+                fd = _create(path)
+                break
+            except FileExistsError:  # what could not be removed again, or was put back from a backup
+                header = msgspec.structs.replace(header, index=header.index + 1)
+        rest = MAGIC + encode_frame(HEADER, 0, value.encode_text(header)) if content is None else content
         try:
-            written = 0
-            while written < len(start):
-                written += os.write(fd, start[written:])
-        except OSError as error:
-            os.close(fd)
-            path.unlink(missing_ok=True)
-            self._note_fault(error)
-            return False
-        status = os.fstat(fd)
+            while rest:
+                rest = rest[os.write(fd, rest) :]
+            status = os.fstat(fd)
+        except BaseException:
+            _close(fd)
+            with suppress(OSError):
+                path.unlink()
+            raise
         self._file_id = (status.st_dev, status.st_ino)
         old, self._fd = self._fd, fd
-        if old >= 0:
-            os.close(old)
         self.header = header
         self._first_sequence = header.first_sequence
         self._lost = False
         if content is None:
             self._sequence = 1
-            self._skipped = 0
+            self._num_others = 1
+            self._rows_before = self.rows
             self._key_sets = {}
+            self._next_key_set = 0
             self._num_names = 0
         self._check_at = time_ns() + self._check_ns
         self._append = self._append_and_flush if self._fsync == "always" else choose_append(self.directory)
-        return True
+        return old
 
     def _rotate(self) -> None:
         """Go on in a new segment; it exists before the old one is sealed, so a reader never misses it."""
         if self._fd < 0:
             return
-        old_fd, next_header = os.dup(self._fd), self._next_header()
-        seal = self._encode_seal(next_header.name)
-        if self._open_next(next_header):
-            try:
-                os.write(old_fd, seal)
-            except OSError as error:
-                self._note_fault(error)
-        os.close(old_fd)
+        header = self._next_header()
+        num_frames, sequence = self._num_frames, self._sequence
+        try:
+            old = self._switch(header)
+        except OSError:
+            return  # the old one only grows larger; if the disk takes nothing any more, the next record tells
+        with suppress(OSError):
+            os.write(old, _encode_seal(sequence, num_frames, self.header.name))
+        _close(old)
 
     def _resurrect(self) -> None:
         """The directory was deleted under us, but the open file still holds everything: write it out again."""
@@ -335,15 +413,17 @@ class Writer:
         except OSError as error:
             self._note_fault(error)
             return
-        if self._open_next(self.header, content=content) and self._warn is not None:
+        if self._open(self.header, content=content) and self._warn is not None:
             self._warn(f"{self.directory} had vanished; it was written anew with everything recorded so far")
 
-    def _encode_seal(self, successor: str | None) -> bytes:
-        return encode_frame(SEAL, self._sequence, value.encode(Seal(self._sequence - self._skipped, successor)))
+    @property
+    def _num_frames(self) -> int:
+        # Counted after the write: a row cut off by Ctrl-C may be one too few, which no reader takes for a loss.
+        return self._num_others + self.rows - self._rows_before
 
     def _seal(self) -> None:
         if self._fd >= 0 and not self._lost:
-            record = self._encode_seal(None)
+            record = _encode_seal(self._sequence, self._num_frames, None)
             written = self._append(self._fd, record, len(record))
             if written != len(record):
                 self._undo(max(written, 0))
@@ -355,7 +435,7 @@ class Writer:
         if fd >= 0:
             if sync:
                 self._flush(fd)
-            os.close(fd)
+            _close(fd)
 
     # -- flushing ----------------------------------------------------------------------------------------------------
 
@@ -378,7 +458,7 @@ class Writer:
             except OSError:  # removed, or its directory is: then there is nothing to keep
                 continue
             self._flush(fd)
-            os.close(fd)
+            _close(fd)
 
     def _flush(self, fd: int) -> None:
         try:
@@ -394,6 +474,24 @@ def _create(path: Path) -> int:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, flags, 0o644)
+
+
+def _close(fd: int) -> None:
+    # Closing may report what an earlier write could not do (NFS); there is nothing left to be done about it.
+    if fd >= 0:
+        with suppress(OSError):
+            os.close(fd)
+
+
+def _is_reentered(lock: threading.RLock) -> bool:
+    """Whether the caller holds `lock` more than once: it is a signal handler or finalizer inside another record."""
+    count = getattr(lock, "_recursion_count", None)
+    # Where Python does not tell (3.10), the lock's text does.
+    return bool(count() > 1) if count is not None else not any(f" count={n} " in repr(lock) for n in (0, 1))
+
+
+def _encode_seal(sequence: int, num_frames: int, successor: str | None) -> bytes:
+    return encode_frame(SEAL, sequence, value.encode(Seal(num_frames, successor)))
 
 
 def _append_nowhere(fd: int, record: bytes, length: int) -> int:
