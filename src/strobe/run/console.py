@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from strobe import terminal
 from strobe.run.lines import INTERVAL_S, Lines
+from strobe.run.program import watch_cells
 
 if TYPE_CHECKING:
     from strobe.run.redirect import Redirect
@@ -45,6 +46,7 @@ class ConsoleCapture:
         self._emit = emit
         self.interval_s = interval_s
         self._taps: list[_Tap] = []
+        self._leave_cells: Callable[[], None] = _nothing
         self._redirect: Redirect | None = None
         self._begin_anew()
 
@@ -78,6 +80,14 @@ class ConsoleCapture:
                 if stream is not None and not any(stream is other for other in seen):
                     seen.append(stream)
                     self._taps.append(_Tap(self, name, stream))
+            self._leave_cells = watch_cells(self.renew)
+
+    def renew(self) -> None:
+        """Wrap again what somebody has unwrapped: IPython puts back its own `write` at the end of every cell."""
+        for index, tap in enumerate(self._taps):
+            if not tap.is_heard():
+                self._taps[index] = _Tap(self, tap.name, tap.stream)
+                self._taps[index].pending.extend(tap.pending)
 
     def _start_redirect(self) -> bool:
         from strobe.run.redirect import CannotRedirect, Redirect
@@ -98,6 +108,7 @@ class ConsoleCapture:
         if self._redirect is not None:
             self._redirect.stop()
             self._redirect = None
+        self._leave_cells()
         for tap in reversed(self._taps):
             tap.remove()
             if rest := tap.take_pending():
@@ -179,13 +190,16 @@ class _Tap:
         self.had_own = "write" in getattr(stream, "__dict__", {})
         self.proxy: _Proxy | None = None
         self.pending: deque[str] = deque()
+        self._heard = False
         previous, take, pending, interval_s = self.previous, capture.take, self.pending, capture.interval_s
         pending_since = 0.0
 
         def write(text: str) -> int:
             nonlocal pending_since
             count = previous(text)
-            if self.is_active:
+            if not text:
+                self._heard = True
+            elif self.is_active:
                 # print() writes every argument, separator and newline by itself: parts of a line only wait here.
                 if text.isprintable():
                     if not pending:
@@ -206,6 +220,17 @@ class _Tap:
         except (AttributeError, TypeError):
             self.proxy = _Proxy(stream, write)
             setattr(sys, name, self.proxy)
+
+    def is_heard(self) -> bool:
+        """Return whether what is written to the stream still comes by here, perhaps through somebody's wrapper."""
+        if self.proxy is not None:
+            return True  # it stands in sys.stdout itself, which nobody puts back
+        self._heard = False
+        try:
+            self.stream.write("")
+        except (OSError, ValueError):  # closed; there is nothing to hear
+            return True
+        return self._heard
 
     def take_pending(self) -> str:
         """Return the parts of a line that wait. One by one, because other threads may add or take some meanwhile."""
@@ -251,6 +276,10 @@ class _Proxy:
 
     def __iter__(self) -> Any:
         return iter(self._stream)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _encodable(text: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 
 def find_program() -> str:
@@ -18,9 +21,7 @@ def find_program() -> str:
 
 def in_notebook() -> bool:
     """Tell whether this process is a notebook's kernel."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
-    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
+    return "IPKernelApp" in getattr(_shell(), "config", {})
 
 
 def working_directory() -> str:
@@ -29,3 +30,25 @@ def working_directory() -> str:
         return os.getcwd()
     except FileNotFoundError:
         return os.sep
+
+
+def watch_cells(call: Callable[[], None]) -> Callable[[], None]:
+    """Have `call` made at the start of every cell of a notebook or IPython; return what ends that."""
+    events = getattr(_shell(), "events", None)
+
+    def begin_cell(info: object = None) -> None:
+        call()
+
+    def leave() -> None:
+        if events is not None:
+            with suppress(ValueError):  # it was taken out already
+                events.unregister("pre_run_cell", begin_cell)
+
+    if events is not None:
+        events.register("pre_run_cell", begin_cell)
+    return leave
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
