@@ -103,8 +103,8 @@ def test_every_error_is_an_error_of_strobes() -> None:
 
 # -- what is loaded
 
-HEAVY = """numpy torch pandas PIL psutil subprocess asyncio multiprocessing socket http.client urllib.request logging ssl
-strobe.api strobe.cli strobe.agent strobe.bench"""
+HEAVY = """numpy torch pandas PIL psutil subprocess asyncio multiprocessing socket http.client urllib.request logging
+ssl strobe.api strobe.cli strobe.agent strobe.bench"""
 
 
 def loaded(code: str, *names: str) -> list[str]:
