@@ -75,7 +75,7 @@ def test_no_name_is_made_up() -> None:
 
 
 def test_a_run_has_these_methods_and_properties() -> None:
-    from strobe.run import run as module
+    from strobe.sdk import run as module
 
     public = {name for name in dir(module.Run) if not name.startswith("_")}
     assert public - {"after_fork"} == RUN
@@ -118,7 +118,7 @@ def loaded(code: str, *names: str) -> list[str]:
 @pytest.mark.slow
 def test_import_loads_next_to_nothing() -> None:
     assert (
-        loaded("import strobe", *HEAVY.split(), "msgspec", "strobe.run", "strobe.settings", "dataclasses", "inspect")
+        loaded("import strobe", *HEAVY.split(), "msgspec", "strobe.sdk", "strobe.settings", "dataclasses", "inspect")
         == []
     )
 

@@ -40,15 +40,15 @@ if TYPE_CHECKING:  # what a type checker sees; at run time __getattr__ loads the
         plot_table,
     )
     from strobe.errors import CommError, Error, UsageError
-    from strobe.run import name as util
-    from strobe.run.alert import AlertLevel
-    from strobe.run.attach import attach
-    from strobe.run.compat import agent, controller, join, login, require, setup, sweep, teardown
-    from strobe.run.config import Config
-    from strobe.run.current import finish
-    from strobe.run.init import init
-    from strobe.run.run import Run
-    from strobe.run.summary import Summary
+    from strobe.sdk import name as util
+    from strobe.sdk.alert import AlertLevel
+    from strobe.sdk.attach import attach
+    from strobe.sdk.compat import controller, join, login, require, setup, sweep, teardown
+    from strobe.sdk.config.config import Config
+    from strobe.sdk.current import finish
+    from strobe.sdk.init import init
+    from strobe.sdk.run import Run
+    from strobe.sdk.summary import Summary
     from strobe.settings import Settings
     from strobe.terminal import termerror, termlog, termwarn
 
@@ -74,7 +74,7 @@ if TYPE_CHECKING:  # what a type checker sees; at run time __getattr__ loads the
     watch = _run.watch
 
 _LAZY: dict[str, str] = {
-    "AlertLevel": "strobe.run.alert",
+    "AlertLevel": "strobe.sdk.alert",
     "Api": "strobe.api",
     "Artifact": "strobe.artifact",
     "Audio": "strobe.data",
@@ -88,31 +88,30 @@ _LAZY: dict[str, str] = {
     "Molecule": "strobe.data",
     "Object3D": "strobe.data",
     "Plotly": "strobe.data",
-    "Run": "strobe.run.run",
+    "Run": "strobe.sdk.run",
     "Settings": "strobe.settings",
     "Table": "strobe.data",
     "UsageError": "strobe.errors",
     "Video": "strobe.data",
-    "agent": "strobe.run.compat",
-    "attach": "strobe.run.attach",
+    "attach": "strobe.sdk.attach",
     "box3d": "strobe.data",
-    "controller": "strobe.run.compat",
-    "finish": "strobe.run.current",
-    "init": "strobe.run.init",
-    "join": "strobe.run.compat",
-    "login": "strobe.run.compat",
+    "controller": "strobe.sdk.compat",
+    "finish": "strobe.sdk.current",
+    "init": "strobe.sdk.init",
+    "join": "strobe.sdk.compat",
+    "login": "strobe.sdk.compat",
     "plot": "strobe.data",
     "plot_table": "strobe.data.plot",
-    "require": "strobe.run.compat",
-    "setup": "strobe.run.compat",
-    "sweep": "strobe.run.compat",
-    "teardown": "strobe.run.compat",
+    "require": "strobe.sdk.compat",
+    "setup": "strobe.sdk.compat",
+    "sweep": "strobe.sdk.compat",
+    "teardown": "strobe.sdk.compat",
     "termerror": "strobe.terminal",
     "termlog": "strobe.terminal",
     "termwarn": "strobe.terminal",
 }
 #: whole modules under another name, as wandb has them
-_MODULES = {"data_types": "strobe.data", "errors": "strobe.errors", "util": "strobe.run.name"}
+_MODULES = {"agent": "strobe.agent", "data_types": "strobe.data", "errors": "strobe.errors", "util": "strobe.sdk.name"}
 #: names that mean something else once there is a run: never kept in this module's namespace
 _CURRENT = ("config", "summary")
 
@@ -188,8 +187,8 @@ if not TYPE_CHECKING:  # else every name would exist for a type checker
         if name in _MODULES:
             return _import(_MODULES[name])
         if name == "run":
-            return _import("strobe.run.current").run
-        current = _import("strobe.run.current")
+            return _import("strobe.sdk.current").run
+        current = _import("strobe.sdk.current")
         if name in _CURRENT:
             return getattr(current, name)()
         if name in current.METHOD_CALLS:
@@ -198,7 +197,7 @@ if not TYPE_CHECKING:  # else every name would exist for a type checker
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_MODULES, *_CURRENT, "log", "run", *_import("strobe.run.current").METHODS})
+    return sorted({*globals(), *_LAZY, *_MODULES, *_CURRENT, "log", "run", *_import("strobe.sdk.current").METHODS})
 
 
 def _import(module: str) -> Any:

@@ -40,7 +40,7 @@ def pid_namespace() -> str:
 
 
 def process_started(pid: int) -> float | None:
-    """Return when process `pid` started (seconds since boot on Linux, since the epoch elsewhere); None if it is gone."""
+    """Return when process `pid` started (seconds since boot on Linux, else since the epoch); None if it is gone."""
     if sys.platform == "linux":
         return _linux_started(pid)
     import psutil  # heavy; Linux, where nearly all training runs, does not need it

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ class Story:
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
+def story(tmp_path: Path) -> Story:
     return Story(tmp_path)
 
 
@@ -203,7 +202,14 @@ def test_a_process_of_another_host_is_not_judged(story: Story) -> None:
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=32) | st.integers(-1000, 1000)
 #: (attempt change, writer, step, key, value)
 moves = st.lists(
-    st.tuples(st.sampled_from([False, False, False, True]), st.integers(0, 1), st.integers(0, 12), st.sampled_from(["a", "b"]), numbers), max_size=25
+    st.tuples(
+        st.sampled_from([False, False, False, True]),
+        st.integers(0, 1),
+        st.integers(0, 12),
+        st.sampled_from(["a", "b"]),
+        numbers,
+    ),
+    max_size=25,
 )
 
 
@@ -214,7 +220,9 @@ def brute_force(history: list[tuple[int, int, str, Any]]) -> dict[str, dict[int,
     for attempt, step, key, _ in history:
         firsts.setdefault((attempt, key), step)
     for attempt, step, key, value in history:
-        cut = min((first for (later, name), first in firsts.items() if name == key and later > attempt), default=math.inf)
+        cut = min(
+            (first for (later, name), first in firsts.items() if name == key and later > attempt), default=math.inf
+        )
         if step < cut:
             result.setdefault(key, {})[step] = value
     return result

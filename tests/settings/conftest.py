@@ -10,7 +10,7 @@ import pytest
 
 import strobe
 from strobe.home import Home
-from strobe.run import current
+from strobe.sdk import current
 from strobe.settings import Resolved, Settings, notice, resolve
 
 from .effect import Start

@@ -13,8 +13,8 @@ import pytest
 import strobe
 from strobe.agent import flush
 from strobe.cli import main
+from strobe.environment.redact import REDACTED
 from strobe.home import Home
-from strobe.run.redact import REDACTED
 
 from .effect import AgentHere, Start, contents, replay_of, shows
 

@@ -11,7 +11,7 @@ import pytest
 from strobe.agent.describer import Describer
 from strobe.home import Home
 from tests.agent.scene import QuietLog
-from tests.run.scripts import execute, only_replay
+from tests.sdk.scripts import execute, only_replay
 
 from .effect import AgentHere, Start, git, replay_of, shows
 

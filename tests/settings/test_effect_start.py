@@ -6,7 +6,7 @@ import pytest
 
 from strobe.errors import RunExists, RunNotFound
 from strobe.home import Home
-from strobe.run import current
+from strobe.sdk import current
 
 from .effect import Start, replay_of, shows
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import strobe
-from strobe.run import files
+from strobe.sdk import files
 
 from .effect import Start, replay_of, shows
 

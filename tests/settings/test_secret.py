@@ -9,7 +9,7 @@ import pytest
 from strobe.agent.lifecycle import stop
 from strobe.home import Home
 from tests.agent.scene import serving_pid, wait_for
-from tests.run.scripts import environment, execute, only_replay
+from tests.sdk.scripts import environment, execute, only_replay
 
 from .effect import contents
 

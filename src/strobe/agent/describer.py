@@ -1,6 +1,6 @@
 """Describing a run's environment once: git, requirements, host facts. Slow, so it happens here and on a thread.
 
-What the description holds is `strobe.run.environment`'s business; how the answer gets into the journal is ours.
+What the description holds is `strobe.environment.facts`'s business; how the answer gets into the journal is ours.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Job:
 
 
 def _describe_environment(entry: Entry) -> dict[str, Any]:
-    from strobe.run import environment
+    from strobe.environment import facts as environment
 
     found = environment.describe(
         entry.cwd,

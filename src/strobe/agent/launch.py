@@ -1,7 +1,7 @@
 """Starting the agent from `init()`: look whether one lives, else start one, and be done in two milliseconds.
 
 Never raises and never waits for the agent. If none can be started the run goes on without; `problem()` says why, and so
-does the agent's log for `strobe doctor`. The one module of this package that `strobe.run` may import.
+does the agent's log for `strobe doctor`. The one module of this package that `strobe.sdk` may import.
 """
 
 from __future__ import annotations

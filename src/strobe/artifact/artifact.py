@@ -1,7 +1,7 @@
 """`Artifact`: files under a name, with versions. A draft collects them; logged, it's read back from the store.
 
 The parts: `Contents` (what is added), `Details` (names and attributes), `Logged` (reading), and here its life. An
-artifact knows its home, not its run: runs log artifacts through strobe.run.artifacts.
+artifact knows its home, not its run: runs log artifacts through strobe.sdk.artifacts.
 """
 
 from __future__ import annotations

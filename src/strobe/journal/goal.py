@@ -6,11 +6,15 @@ import re
 
 _WORD = re.compile(r"[A-Za-z]+(?:\d+)?")
 _MAXIMIZE = frozenset(
-    "acc accuracy auc auroc auprc ap map f1 fscore precision recall score reward return bleu rouge meteor iou dice r2 "
-    "psnr ssim success elo win winrate top1 top5 throughput tps fps mrr ndcg".split()
+    (
+        "acc accuracy auc auroc auprc ap map f1 fscore precision recall score reward return bleu rouge meteor iou dice "
+        "r2 psnr ssim success elo win winrate top1 top5 throughput tps fps mrr ndcg"
+    ).split()
 )
 _MINIMIZE = frozenset(
-    "loss losses error err perplexity ppl mae mse rmse mape wer cer ter nll bpb bpc fid kl latency regret eer".split()
+    ("loss losses error err perplexity ppl mae mse rmse mape wer cer ter nll bpb bpc fid kl latency regret eer").split(
+        " "
+    )
 )
 
 

@@ -1,0 +1,1 @@
+"""`run.config`: hyperparameters whose every change is recorded."""

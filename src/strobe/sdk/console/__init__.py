@@ -1,0 +1,1 @@
+"""Console capture: what the program prints, kept with the run."""

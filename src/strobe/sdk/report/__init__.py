@@ -1,0 +1,1 @@
+"""What a run says of itself: start line, end block, picture."""

@@ -1,0 +1,251 @@
+"""What a person sees of a run in the terminal: one line at the start, one block at the end.
+
+Pure functions from what is known to text. What the stream can show is the `Terminal`'s business, printing is the
+caller's. The picture for notebooks is in picture.py. The start line is on `init()`'s path: no imports for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from strobe.terminal import PREFIX, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from strobe.home import RunPath
+    from strobe.journal.digest import MetricDigest
+
+#: lines of the block that are not metrics, and a line for the prompt after it
+_OTHER_LINES = 10
+_MAX_METRICS = 20
+_MIN_METRICS = 3
+_MAX_NAME = 40
+
+
+def start_line(
+    attributes: Mapping[str, Any],
+    path: RunPath,
+    directory: str | os.PathLike[str],
+    terminal: Terminal,
+    *,
+    url: str | None = None,
+) -> str:
+    """Return the line that `init()` prints: name, project, and where it is. Empty when nobody wants to hear it."""
+    if terminal.quiet or terminal.silent:
+        return ""
+    dot = "·" if terminal.has_unicode else "-"
+    name = terminal.style(_one_line(attributes.get("name") or path.id), "bold")
+    where = terminal.style(url or shorten_home(os.fspath(directory)), "cyan")
+    return f"{terminal.style(PREFIX.rstrip(), 'blue')} {name} {dot} {_one_line(path.project)} {dot} {where}\n"
+
+
+def end_block(replay: Any, *, terminal: Terminal | None = None, rows: int | None = None, url: str | None = None) -> str:
+    """Return the block that `finish()` prints: how it ended, every metric's course, last and best, where it is.
+
+    `replay` is a `strobe.journal.Replay`. At most one screen; without a terminal plain ASCII of 80 columns.
+    """
+    if terminal is None:
+        terminal = Terminal(_Nowhere(), environ={})  # type: ignore[arg-type]  # it only has to answer questions
+    return _Block(replay, terminal, rows, url).text()
+
+
+def sparkline(values: Sequence[float | int | None], width: int = 24, *, ascii: bool = False) -> str:
+    """Return a series as a line of blocks (see spark.py)."""
+    from strobe.sdk.report import spark
+
+    return spark.sparkline(values, width, ascii=ascii)
+
+
+def svg(replay: Any) -> str:
+    """Return the run's most telling metrics as a static picture."""
+    from strobe.sdk.report import picture
+
+    return picture.svg(replay)
+
+
+def mimebundle(replay: Any) -> dict[str, str]:
+    """Return the run for a notebook: text/plain, text/html and image/svg+xml."""
+    from strobe.sdk.report import picture
+
+    return picture.mimebundle(replay)
+
+
+class _Nowhere:
+    """A stream that is no terminal."""
+
+    encoding = "ascii"
+
+    def isatty(self) -> bool:
+        return False
+
+
+class _Block:
+    def __init__(self, replay: Any, terminal: Terminal, rows: int | None, url: str | None) -> None:
+        self.replay = replay
+        self.terminal = terminal
+        self.width = max(40, min(terminal.width, 160))
+        self.is_ascii = not terminal.has_unicode
+        self.rows = replay.num_rows if rows is None else rows
+        self.url = url
+
+    def text(self) -> str:
+        return "".join(line + "\n" for line in [*self._headline(), *self._error(), *self._metrics(), *self._footer()])
+
+    def _headline(self) -> list[str]:
+        replay, style = self.replay, self.terminal.style
+        state = replay.state
+        colour = "green" if state == "finished" else "yellow" if state in ("running", "preempted") else "red"
+        rejected = f"{replay.rejected:,} rejected"
+        name = style(_one_line(replay.attributes.get("name") or replay.path.id), "bold")
+        parts = [
+            f"{name} {style(state, colour)}{self._took()}",
+            f"{_count(self.rows, 'row')}, {style(rejected, 'red') if replay.rejected else rejected}",
+        ]
+        share = getattr(replay, "share", None)
+        if share is not None:
+            parts.append(f"Strobe took {_percent(share)} of the time")
+        dot = " - " if self.is_ascii else " · "
+        first = f"{style(PREFIX.rstrip(), 'blue')} {parts[0]}"
+        whole = dot.join([first, *parts[1:]])
+        if len(re.sub(r"\x1b\[[0-9;]*m", "", whole)) <= self.width:
+            return [whole]
+        return [first, f"  {dot.join(parts[1:])}"]
+
+    def _took(self) -> str:
+        if not self.replay.ended_ns or not self.replay.started_ns:
+            return ""
+        return f" after {duration((self.replay.ended_ns - self.replay.started_ns) / 1e9)}"
+
+    def _error(self) -> list[str]:
+        lines = [line.strip() for line in str(self.replay.error or "").splitlines() if line.strip()]
+        if not lines:
+            return []
+        return [f"  {'error':<8}{self.terminal.style(self._cut(_one_line(lines[-1]), self.width - 10), 'red')}"]
+
+    # -- metrics -----------------------------------------------------------------------------------------------------
+
+    def _metrics(self) -> list[str]:
+        from strobe.sdk.report.relevance import by_relevance
+
+        ranked = by_relevance(self.replay)
+        room = max(_MIN_METRICS, min(_MAX_METRICS, self.terminal.height - _OTHER_LINES))
+        shown = ranked if len(ranked) <= room else ranked[:room]
+        if not shown:
+            return []
+        cells = [self._cells(name, digest) for name, digest in shown]
+        header = ["metric", "last", "best", "@ step", ""]
+        widths = [max(len(row[column]) for row in [header, *cells]) for column in range(5)]
+        spark_width = min(24, self.width - sum(widths) - 2 * 6 - (2 if widths[4] else 0))
+        lines = [self.terminal.style(self._row(header, widths, "course" if spark_width > 5 else ""), "dim")]
+        for row, (_, digest) in zip(cells, shown, strict=True):
+            course = sparkline(digest.spark, spark_width, ascii=self.is_ascii) if spark_width > 5 else ""
+            lines.append(self._row(row, widths, course.ljust(spark_width) if widths[4] else course, is_metric=True))
+        if len(shown) < len(ranked):
+            more = _count(len(ranked) - len(shown), "more metric")
+            lines.append(f"  + {more}: {self._command('show', '--all')}")
+        return [line.rstrip() for line in lines]
+
+    def _cells(self, name: str, digest: MetricDigest) -> list[str]:
+        # Beyond the first column everything is of known width, so the name gets what is left.
+        cells = [self._cut(_one_line(name), min(_MAX_NAME, self.width // 3)), number(digest.last)]
+        if digest.best is not None:
+            cells += [number(digest.best), "" if digest.best_step is None else f"{digest.best_step:,}"]
+        elif digest.min < digest.max:
+            cells += [f"{number(digest.min)} {'..' if self.is_ascii else '…'} {number(digest.max)}", ""]
+        else:
+            cells += ["", ""]
+        odd = [f"{count:,} {word}" for count, word in _odd_counts(digest) if count]
+        return [*cells, ", ".join(odd)]
+
+    def _row(self, row: list[str], widths: list[int], course: str, *, is_metric: bool = False) -> str:
+        name, last, best_value, step, odd = row
+        shown_odd = self.terminal.style(odd, "red") if is_metric and odd else odd
+        cells = [name.ljust(widths[0]), last.rjust(widths[1]), best_value.rjust(widths[2]), step.rjust(widths[3])]
+        if is_metric:
+            course = self.terminal.style(course, "cyan")
+            cells[1] = self.terminal.style(cells[1], "bold")
+        return "  " + "  ".join([*cells, course, shown_odd])
+
+    # -- where it is -------------------------------------------------------------------------------------------------
+
+    def _footer(self) -> list[str]:
+        lines = []
+        damages = len(self.replay.damages)
+        directory = os.fspath(self.replay.run_dir.path)
+        if damages:
+            places = f"{_count(damages, 'place')} in the journal cannot be read"
+            lines.append(f"  {'damaged':<8}{self.terminal.style(places, 'red')}: strobe journal verify {directory}")
+        lines.append(f"  {'where':<8}{self.terminal.style(self.url or shorten_home(directory), 'cyan')}")
+        lines.append(f"  {'next':<8}{self._command('show')}")
+        return lines
+
+    def _command(self, verb: str, *options: str) -> str:
+        from strobe.home import LOCAL_ENTITY
+
+        path = self.replay.path
+        name = f"{path.project}/{path.id}" if path.entity == LOCAL_ENTITY else str(path)
+        quoted = name if all(c.isalnum() or c in "-_./+" for c in name) else "'" + name.replace("'", "'\"'\"'") + "'"
+        return " ".join(["strobe run", verb, quoted, *options])
+
+    def _cut(self, text: str, width: int) -> str:
+        """Shorten in the middle: metric names differ at the end as often as at the start."""
+        if len(text) <= width:
+            return text
+        dots = ".." if self.is_ascii else "…"
+        left = (width - len(dots)) // 2
+        right = width - len(dots) - left
+        return text[:left] + dots + text[len(text) - right :]
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _odd_counts(digest: MetricDigest) -> list[tuple[int, str]]:
+    return [(digest.nan, "nan"), (digest.posinf, "inf"), (digest.neginf, "-inf")]
+
+
+def number(value: float | int | None) -> str:
+    """Return a number in at most about ten characters."""
+    if value is None:
+        return ""
+    if isinstance(value, int) and abs(value) < 10**7:
+        return f"{value:,}"
+    try:
+        return f"{float(value):.4g}"
+    except OverflowError:
+        return f"~1e{len(str(abs(value))) - 1}" if value > 0 else f"~-1e{len(str(abs(value))) - 1}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: 0.42 s, 12.3 s, 2m 13s, 5h 04m, 3d 02h."""
+    if seconds < 10:
+        return f"{max(0.0, seconds):.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = int(seconds)
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02}s"
+    if whole < 86400:
+        return f"{whole // 3600}h {whole % 3600 // 60:02}m"
+    return f"{whole // 86400}d {whole % 86400 // 3600:02}h"
+
+
+def shorten_home(directory: str) -> str:
+    """Return the directory as a person would type it."""
+    home = os.path.expanduser("~")
+    if home != "/" and (directory == home or directory.startswith(home + os.sep)):
+        return "~" + directory[len(home) :]
+    return directory
+
+
+def _percent(share: float) -> str:
+    return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _one_line(text: Any) -> str:
+    """A name with a newline or a colour in it must not break the block."""
+    return "".join(character if character.isprintable() else "?" for character in str(text))
