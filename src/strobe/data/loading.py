@@ -190,6 +190,12 @@ def _load_chart(record: Record, directory: Path) -> Media:
     return CustomChart.from_record(record, load(record["table"], directory))
 
 
+def _load_value(record: Record, directory: Path) -> Any:
+    from strobe.journal import value
+
+    return value.decode(file_of(record, directory).read_bytes())
+
+
 _LOADERS: dict[str, Callable[[Record, Path], Any]] = {
     "histogram": _load_histogram,
     "table": _load_table,
@@ -211,4 +217,5 @@ _LOADERS: dict[str, Callable[[Record, Path], Any]] = {
     "graph-file": _load_graph,
     "classes": _load_classes,
     "chart": _load_chart,
+    "value-file": _load_value,
 }

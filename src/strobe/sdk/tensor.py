@@ -26,6 +26,8 @@ def plain_array(value: Any, key: str) -> Any:
 
     array = to_numpy(value)
     if array.size == 1:
+        if array.dtype.kind in "mM":
+            return _plain_moment(array.reshape(()))
         number = array.reshape(()).item()
         if isinstance(number, complex):
             return {"real": number.real, "imag": number.imag}
@@ -38,6 +40,16 @@ def plain_array(value: Any, key: str) -> Any:
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
         array = array.astype(array.dtype.newbyteorder("<"))
     return Array(array.dtype.str, tuple(array.shape), array.tobytes())
+
+
+def _plain_moment(moment: Any) -> Any:
+    import numpy as np
+
+    if np.isnat(moment):
+        return None
+    if moment.dtype.kind == "M":
+        return str(np.datetime_as_string(moment))
+    return moment.astype("m8[us]").item()
 
 
 def to_numpy(value: Any) -> Any:

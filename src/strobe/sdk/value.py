@@ -7,7 +7,8 @@ media write their files, arrays keep dtype and shape, lazily computed ones becom
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,6 +27,9 @@ _MAX_DEPTH = 64
 class Unusual(Exception):
     """The fast way does not take this value."""
 
+
+#: kinds of numpy whose `item()` is no number, or not the whole of it
+_NOT_NUMBERS = {"ndarray", "longdouble", "memmap", "datetime64", "timedelta64"}
 
 # -- the fast way ------------------------------------------------------------------------------------------------------
 
@@ -47,7 +51,7 @@ def _find_converter(kind: type) -> Callable[[Any], Any]:
         if issubclass(kind, base):
             return convert
     module = kind.__module__.partition(".")[0]
-    if module == "numpy" and hasattr(kind, "item") and kind.__name__ not in {"ndarray", "longdouble", "memmap"}:
+    if module == "numpy" and hasattr(kind, "item") and kind.__name__ not in _NOT_NUMBERS:
         return _numpy_scalar
     if module == "torch" and hasattr(kind, "numel"):
         return _torch_scalar
@@ -181,6 +185,8 @@ class Preparer:
         media = coerce(value)
         if media is not None:
             return media.record(self._files, key, step)
+        if isinstance(value, (Sequence, Set)):
+            return self._plain_list(list(value), key, step, depth)
         try:
             # Dates, Decimals, UUIDs, enums, dataclasses and structs: what msgspec knows without our help.
             return _builtins(value)
@@ -194,12 +200,30 @@ class Preparer:
 def _builtins(value: Any) -> Any:
     import datetime as dt
     from decimal import Decimal
+    from numbers import Rational
 
     if isinstance(value, Decimal):
         return _decimal(value)
-    if isinstance(value, (dt.datetime, dt.date, dt.time, dt.timedelta)):
+    if isinstance(value, dt.datetime) and type(value) is not dt.datetime:
+        return _plain_time(value)
+    if isinstance(value, dt.timedelta):
+        return dt.timedelta(days=value.days, seconds=value.seconds, microseconds=value.microseconds)
+    if isinstance(value, (dt.date, dt.time)):
         return value
+    if isinstance(value, os.PathLike):
+        return _storable_text(os.fsdecode(value))
+    if isinstance(value, Rational):
+        return float(value)
     return msgspec.to_builtins(value, builtin_types=(bytes, dt.datetime), enc_hook=_no_hook)
+
+
+def _plain_time(value: Any) -> Any:
+    """Return a time of a kind that msgspec does not know (pandas) as an ordinary one; None for what is no time."""
+    import datetime as dt
+
+    if value != value:
+        return None
+    return dt.datetime.combine(value.date(), value.timetz())
 
 
 def _decimal(value: Decimal) -> Any:
