@@ -90,7 +90,7 @@ class Deferred:
                 self._changed.wait(min(left_s, _LONGEST_PAUSE_S if self._thread is None else left_s))
             self._stop.set()
             self._changed.notify_all()
-            thread, self._thread = self._thread, None
+            thread = self._thread
         if thread is not None:
             thread.join(_STOP_S)
         return sum(len(row.pending) for row, _ in self._rows.values())
@@ -105,14 +105,22 @@ class Deferred:
 
     def _start_thread(self) -> None:
         if self._thread is None and not self._stop.is_set():
-            thread = threading.Thread(target=self._work, args=(self._stop,), name="strobe-deferred", daemon=True)
+            # Set before the start, in the middle of which a signal handler may log.
+            self._thread = threading.Thread(target=self._work, args=(self._stop,), name="strobe-deferred", daemon=True)
             try:
-                thread.start()
+                self._thread.start()
             except RuntimeError:  # no more threads to be had here; the rows wait for close()
-                return
-            self._thread = thread
+                self._thread = None
 
     def _work(self, stop: threading.Event) -> None:
+        try:
+            self._look_until(stop)
+        finally:
+            with self._changed:
+                self._thread = None
+                self._changed.notify_all()
+
+    def _look_until(self, stop: threading.Event) -> None:
         pause_s = _SHORTEST_PAUSE_S
         while not stop.is_set():
             with self._changed:
