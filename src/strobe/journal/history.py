@@ -12,13 +12,15 @@ from operator import lt
 from typing import Any
 
 from strobe.journal.digest import MetricDigest
-from strobe.journal.reader import Row
+from strobe.journal.reader import MAX_DEPTH, Row
 from strobe.journal.segment import Header
 from strobe.journal.value import HOLE_VALUE
 
 _NUMBERS = frozenset({float, int})
 _BATCH_ROWS = 2048
 _BATCH_VALUES = 200_000
+_MAX_BATCHES = 4096
+_MAX_SEEN = 100_000
 
 #: kinds of writers whose rows are the run's own history
 HISTORY_KINDS = frozenset({"main", "rank", "fork", "shared"})
@@ -29,16 +31,16 @@ NumberedRow = tuple[Header, Row]
 def order(item: NumberedRow) -> tuple[int, int, str, int]:
     """Return the place of a row in the total order."""
     header, row = item
-    return header.attempt, row.time_ns, header.writer, row.sequence
+    return header.attempt, row.order_ns, header.writer, row.sequence
 
 
-def iter_scalars(key: str, item: Any) -> Iterator[tuple[str, float | int]]:
+def iter_scalars(key: str, item: Any, depth: int = 0) -> Iterator[tuple[str, float | int]]:
     """Yield what of a value can be charted: numbers, and those inside nested maps under dotted keys."""
     if isinstance(item, (int, float)):
         yield key, item
-    elif isinstance(item, dict) and "_type" not in item:
+    elif isinstance(item, dict) and "_type" not in item and depth < MAX_DEPTH:
         for name, inner in item.items():
-            yield from iter_scalars(f"{key}.{name}", inner)
+            yield from iter_scalars(f"{key}.{name}", inner, depth + 1)
 
 
 class Clips:
@@ -55,9 +57,11 @@ class Clips:
         name = (header.writer, row.keys)
         if name in self._seen:
             return
+        if len(self._seen) >= _MAX_SEEN:  # ever new keys: noting a row twice does no harm
+            self._seen.clear()
         self._seen.add(name)
         firsts = self._first_steps.setdefault(header.attempt, {})
-        place = (row.time_ns, header.writer, row.sequence)
+        place = (row.order_ns, header.writer, row.sequence)
         for key in row.keys:
             known = firsts.get(key)
             if known is None or place < known[0]:
@@ -160,6 +164,8 @@ class DigestBook:
         if len(batch.rows) >= _BATCH_ROWS or len(batch.rows) * len(row.keys) >= _BATCH_VALUES:
             self._fold(batch)
             batch.rows = []
+        elif len(self._batches) > _MAX_BATCHES:
+            self._fold_all()
 
     def _fold_all(self) -> None:
         for batch in self._batches.values():
@@ -170,8 +176,11 @@ class DigestBook:
 
     def _fold(self, batch: _Batch) -> None:
         rows = batch.rows
+        times = [row.order_ns for row in rows]
+        if not all(map(lt, times, times[1:])):  # values that were supplied later stand behind their time
+            rows = sorted(rows, key=lambda row: (row.order_ns, row.sequence))
+            times = [row.order_ns for row in rows]
         steps = [row.step for row in rows]
-        times = [row.time_ns for row in rows]
         rises = all(map(lt, steps, steps[1:])) and all(map(lt, times, times[1:]))
         digests = self._by_attempt.setdefault(batch.attempt, {})
         for key, column in zip(batch.keys, zip(*(row.values for row in rows), strict=True), strict=True):
@@ -192,7 +201,7 @@ class DigestBook:
         for row, item in zip(reversed(rows), reversed(column), strict=True):
             if item is HOLE_VALUE:
                 continue
-            place = (batch.attempt, row.time_ns, batch.writer, row.sequence)
+            place = (batch.attempt, row.order_ns, batch.writer, row.sequence)
             known = self._last_values.get(key)
             if known is None or known[0] <= place:
                 self._last_values[key] = (place, item)

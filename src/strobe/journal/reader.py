@@ -7,6 +7,7 @@ not readable, `torn` where the last record was cut short (a killed process, or o
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from strobe.journal.frame import EVENT, FILL, HEADER, KEYS, MAGIC, ROW, SEAL, VE
 from strobe.journal.segment import Header, Seal, list_segments, parse_name
 
 _CHUNK = 256 << 10
+#: how far into a nested value anybody looks; Python itself does not go much further
+MAX_DEPTH = 200
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -31,6 +34,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     keys: tuple[str, ...]
     values: list[Any]
     is_fill: bool = False
+    #: its place in time: `time_ns`, but never before what the same writer recorded earlier (a clock may be set back)
+    order_ns: int = 0
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Yield what was logged; holes are left out, keys of nested maps are strings."""
@@ -44,7 +49,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         if len(places) == len(self.keys):
             return self
         keys = tuple(self.keys[place] for place in places)
-        return Row(self.sequence, self.step, self.time_ns, keys, [self.values[place] for place in places], self.is_fill)
+        values = [self.values[place] for place in places]
+        return Row(self.sequence, self.step, self.time_ns, keys, values, self.is_fill, self.order_ns)
 
 
 class Noted(msgspec.Struct, frozen=True, gc=False):
@@ -52,6 +58,7 @@ class Noted(msgspec.Struct, frozen=True, gc=False):
 
     sequence: int
     event: Event
+    order_ns: int = 0
 
 
 Entry = Row | Noted
@@ -64,7 +71,7 @@ _decode_event: Callable[[bytes], Event] = msgspec.msgpack.Decoder(AnyEvent, ext_
 class SegmentReader:
     """Reads one segment; `poll()` again for what was appended since."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, latest_ns: int = 0) -> None:
         self.path = path
         attempt, writer, index = parse_name(path)
         entity, project, run = path.absolute().parts[-5:-2]
@@ -79,6 +86,9 @@ class SegmentReader:
         self._damages: list[Damage] = []
         self._tail_damage: Damage | None = None
         self._keys: dict[int, tuple[str, ...]] = {}
+        self._ready: deque[Entry] = deque()
+        #: the latest time in it, which the writer's next segment goes on from
+        self.latest_ns = latest_ns
 
     @property
     def damages(self) -> list[Damage]:
@@ -86,7 +96,14 @@ class SegmentReader:
         return self._damages + ([self._tail_damage] if self._tail_damage else [])
 
     def poll(self) -> Iterator[Entry]:
-        """Yield the entries appended since the last poll. Raises JournalError if this is not a journal of ours."""
+        """Yield the entries appended since the last poll, and those that it was left with.
+
+        Raises JournalError if this is not a journal of ours.
+        """
+        # One by one: what a caller who stops early did not get must still be there the next time.
+        ready = self._ready
+        while ready:
+            yield ready.popleft()
         with open(self.path, "rb", buffering=0) as stream:
             while True:
                 size = os.fstat(stream.fileno()).st_size
@@ -94,7 +111,9 @@ class SegmentReader:
                     return
                 data = _read_at(stream, self.offset, min(size - self.offset, self._wanted))
                 before = self.offset
-                yield from self._take(data)
+                self._take(data)
+                while ready:
+                    yield ready.popleft()
                 if self.offset == before:
                     if before + len(data) >= size:
                         return
@@ -104,7 +123,12 @@ class SegmentReader:
 
     _wanted = _CHUNK
 
-    def _take(self, data: bytes) -> Iterator[Entry]:
+    @property
+    def is_done(self) -> bool:
+        """Whether everything was handed out and nothing will follow."""
+        return self.seal is not None and not self._ready
+
+    def _take(self, data: bytes) -> None:
         base, start = self.offset, 0
         if base == 0:
             if len(data) < len(MAGIC):
@@ -126,7 +150,7 @@ class SegmentReader:
         for frame in found.frames:
             entry = self._entry(frame)
             if entry is not None:
-                yield entry
+                self._ready.append(entry)
 
     def _check_magic(self, data: bytes) -> None:
         if data[:7] != MAGIC[:7]:
@@ -141,7 +165,7 @@ class SegmentReader:
         self.num_frames += 1
         try:
             return self._decode(frame)
-        except (msgspec.MsgspecError, ValueError, TypeError, IndexError) as error:
+        except (msgspec.MsgspecError, ValueError, TypeError, IndexError, RecursionError) as error:
             # The checksum held, so this was written so: a writer's fault, still never a wrong value.
             self._damages.append(Damage(frame.offset, frame.offset, f"record does not decode: {error}"))
             return None
@@ -156,15 +180,19 @@ class SegmentReader:
                     Damage(frame.offset, frame.offset, "the names of this row's keys were in a damaged record")
                 )
                 return None
-            return Row(sequence, step, time_ns, keys, values)
+            if time_ns > self.latest_ns:
+                self.latest_ns = time_ns
+            return Row(sequence, step, time_ns, keys, values, False, self.latest_ns)
         if frame.kind == KEYS:
             key_set, names = value.decode(frame.payload)
             self._keys[key_set] = tuple(names)
         elif frame.kind == FILL:
             row_sequence, step, time_ns, filled = value.decode(frame.payload)
-            return Row(row_sequence, step, time_ns, tuple(filled), list(filled.values()), is_fill=True)
+            return Row(row_sequence, step, time_ns, tuple(filled), list(filled.values()), True, time_ns)
         elif frame.kind == EVENT:
-            return Noted(sequence, self._decode_event(frame.payload))
+            event = self._decode_event(frame.payload)
+            self.latest_ns = max(self.latest_ns, event.time_ns)
+            return Noted(sequence, event, self.latest_ns)
         elif frame.kind == HEADER:
             self.header = _decode_header(frame.payload)
         elif frame.kind == SEAL:
@@ -184,6 +212,7 @@ class SegmentReader:
 
     def _check_seal(self, frame: Frame, seal: Seal) -> None:
         self.seal = seal
+        self._keys = {}
         missing = seal.frames - (self.num_frames - 1)
         if missing > 0 and not self._damages:
             self._damages.append(Damage(frame.offset, frame.offset, f"{missing} records are missing before the seal"))
@@ -195,25 +224,34 @@ class JournalReader:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.segments: dict[str, SegmentReader] = {}
-        #: segments that are no journals of ours, with the reason
+        #: segments that cannot be read, with the reason
         self.refused: dict[str, str] = {}
+        self._latest_ns: dict[str, int] = {}
 
     def poll(self) -> Iterator[tuple[Header, Entry]]:
         """Yield what was appended since, writer by writer."""
         for path in list_segments(self.directory):
-            if path.name in self.refused:
-                continue
             reader = self.segments.get(path.name)
             if reader is None:
-                reader = self.segments[path.name] = SegmentReader(path)
-            elif reader.seal is not None:
+                _, writer, _ = parse_name(path)
+                reader = self.segments[path.name] = SegmentReader(path, latest_ns=self._latest_ns.get(writer, 0))
+            elif reader.is_done:
                 continue
             try:
                 for entry in reader.poll():
                     yield reader.header, entry
+                self.refused.pop(path.name, None)
+            except FileNotFoundError:  # removed since we looked
+                self._forget(path.name, reader)
             except (JournalError, OSError) as error:
+                # The fault may pass: what was read stays read, and the rest is tried again the next time.
                 self.refused[path.name] = str(error)
-                del self.segments[path.name]
+                self._forget(path.name, reader)
+            self._latest_ns[reader.header.writer] = reader.latest_ns
+
+    def _forget(self, name: str, reader: SegmentReader) -> None:
+        if not reader.offset:
+            del self.segments[name]
 
     @property
     def damages(self) -> list[tuple[str, Damage]]:
@@ -222,11 +260,13 @@ class JournalReader:
         return found + [(name, Damage(0, 0, reason)) for name, reason in self.refused.items()]
 
 
-def _with_text_keys(item: Any) -> Any:
+def _with_text_keys(item: Any, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        return item
     if isinstance(item, dict):
-        return {key if isinstance(key, str) else str(key): _with_text_keys(inner) for key, inner in item.items()}
+        return {str(key): _with_text_keys(inner, depth + 1) for key, inner in item.items()}
     if isinstance(item, list):
-        return [_with_text_keys(inner) for inner in item]
+        return [_with_text_keys(inner, depth + 1) for inner in item]
     return item
 
 

@@ -13,8 +13,11 @@ from pathlib import Path
 import msgspec
 
 from strobe.errors import JournalError
+from strobe.identity import is_alive
 from strobe.journal import value
+from strobe.journal.event import Started
 from strobe.journal.frame import HEADER, KEYS, MAGIC, ROW, SEAL, Damage, Frame, encode_frame, scan
+from strobe.journal.reader import Noted, SegmentReader
 from strobe.journal.segment import SUFFIX, Header, Seal, list_segments, parse_name
 
 
@@ -54,6 +57,7 @@ def _repair_segment(path: Path) -> RepairReport:
     kept, dropped = _usable(found.frames)
     if not damages and not rest and not dropped:
         return RepairReport(path, False, len(kept), 0, [], 0)
+    _refuse_if_written(path, found.frames)
     backup = path.with_name(path.name + ".bak")
     partial = path.with_name(path.name + ".partial")
     with open(partial, "wb") as stream:
@@ -61,10 +65,34 @@ def _repair_segment(path: Path) -> RepairReport:
         stream.flush()
         os.fsync(stream.fileno())
     if not backup.exists():
-        os.link(path, backup)
+        _keep(path, backup)
     os.replace(partial, path)
     torn_bytes = rest if found.rest == "torn" else 0
     return RepairReport(path, True, len(kept), dropped, damages, torn_bytes, backup)
+
+
+def _refuse_if_written(path: Path, frames: list[Frame]) -> None:
+    """Raise if the writer of the segment lives: it would go on in the file that was put aside."""
+    if frames and frames[-1].kind == SEAL:
+        return
+    attempt, writer, _ = parse_name(path)
+    for other in list_segments(path.parent):
+        if parse_name(other)[:2] == (attempt, writer):
+            for entry in SegmentReader(other).poll():
+                if isinstance(entry, Noted) and isinstance(entry.event, Started):
+                    begun = entry.event
+                    if is_alive(begun.pid, begun.pid_started, begun.host, begun.boot_id, begun.pid_namespace):
+                        raise JournalError(f"{path} is being written by process {begun.pid}; repair it after its end")
+                    return
+
+
+def _keep(path: Path, backup: Path) -> None:
+    try:
+        os.link(path, backup)
+    except OSError:  # not every file system has hard links
+        import shutil
+
+        shutil.copy2(path, backup)
 
 
 def _usable(frames: list[Frame]) -> tuple[list[Frame], int]:

@@ -63,22 +63,22 @@ class Replay:
                 continue
             changed = True
             if isinstance(entry, Noted):
-                place = (header.attempt, entry.event.time_ns, header.writer, entry.sequence)
+                place = (header.attempt, entry.order_ns, header.writer, entry.sequence)
                 events.append((place, header, entry.event))
             else:
                 self._take_row(header, entry)
             if keep_going is not None and count % 1024 == 1023 and not keep_going():
                 self.is_partial = True
                 break
-        for _, header, event in sorted(events, key=lambda item: item[0]):
-            self._take_event(header, event)
+        for (_, order_ns, _, _), header, event in sorted(events, key=lambda item: item[0]):
+            self._take_event(header, event, order_ns)
         if changed:
             self._metrics = None
         return changed
 
     def assume_end(self, header: Header, ended: ev.Ended) -> None:
         """Take an end for granted that a partial refresh did not get to read."""
-        self._take_event(header, ended)
+        self._take_event(header, ended, ended.time_ns)
 
     def _take_row(self, header: Header, row: Row) -> None:
         if header.kind not in HISTORY_KINDS:
@@ -87,7 +87,7 @@ class Replay:
         self._clips.note_row(header, row)
         self._book.add(header, row)
 
-    def _take_event(self, header: Header, event: ev.Event) -> None:
+    def _take_event(self, header: Header, event: ev.Event, order_ns: int) -> None:
         if isinstance(event, ev.Started):
             self._attempts.note_started(header, event)
             if event.primary:
@@ -104,7 +104,7 @@ class Replay:
             for key in event.removed:
                 self.config.pop(key, None)
         elif isinstance(event, ev.Summary):
-            self._take_summary(event)
+            self._take_summary(event, order_ns)
         elif isinstance(event, ev.Metric):
             self._take_definition(event)
         elif isinstance(event, ev.SavedFile):
@@ -114,13 +114,13 @@ class Replay:
         elif isinstance(event, ev.Alert):
             self.alerts.append(event)
 
-    def _take_summary(self, event: ev.Summary) -> None:
+    def _take_summary(self, event: ev.Summary, order_ns: int) -> None:
         for key, item in event.changes.items():
-            self._explicit[key] = (event.time_ns, item)
+            self._explicit[key] = (order_ns, item)
             self._removed.pop(key, None)
         for key in event.removed:
             self._explicit.pop(key, None)
-            self._removed[key] = event.time_ns
+            self._removed[key] = order_ns
 
     def _take_definition(self, event: ev.Metric) -> None:
         earlier = self.definitions.get(event.name)
@@ -290,7 +290,7 @@ class Replay:
         for header, row in self._iter_rows():
             if header.attempt != attempt:
                 continue
-            place = (row.time_ns, header.writer, row.sequence)
+            place = (row.order_ns, header.writer, row.sequence)
             for top, item in row.items():
                 for key, number in iter_scalars(top, item):
                     known = points.get(key)

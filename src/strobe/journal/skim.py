@@ -101,6 +101,7 @@ class _Skimmed:
         self.num_rows = 0
         self.last_step: int | None = None
         self._segment = segment
+        self._latest_ns = 0
         with open(segment.path, "rb", buffering=0) as self._stream:
             self._walk(os.fstat(self._stream.fileno()).st_size)
 
@@ -143,7 +144,9 @@ class _Skimmed:
                 self._segment.header = msgspec.msgpack.decode(payload, type=Header)
             else:
                 event = self._segment._decode_event(payload)
-                self.events.append(Noted(self._segment.header.first_sequence + sequence, event))
+                self._latest_ns = max(self._latest_ns, event.time_ns)
+                number = self._segment.header.first_sequence + sequence
+                self.events.append(Noted(number, event, self._latest_ns))
         except (msgspec.MsgspecError, ValueError, TypeError) as error:
             raise _Nonsense from error
 
