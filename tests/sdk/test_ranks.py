@@ -158,6 +158,17 @@ def test_all_ranks_write_one_run_and_the_first_speaks_for_it(home: Home, as_rank
     assert sorted(writer.header.kind for writer in replay.attempts[0].writers.values()) == ["main", "rank", "rank"]
 
 
+def test_each_rank_may_have_a_run_of_its_own(home: Home, as_rank: Launch) -> None:
+    """What wandb does, and scripts rely on that put all ranks into one group."""
+    runs = [as_rank(rank, settings={"ranks": "each"}, group="ddp") for rank in (0, 1)]
+    assert len({run.id for run in runs}) == 2
+    for run in runs:
+        run.log({"x": 1})
+        run.finish()
+        replay = replay_of(run._recorder.run_dir)
+        assert (replay.state, replay.attributes["group"], column(replay, "x")) == ("finished", "ddp", [1])
+
+
 def test_a_rank_that_came_first_does_not_make_rank_zero_a_resumed_run(home: Home, as_rank: Launch) -> None:
     early = as_rank(1, settings={"ranks": "all"})
     for _ in range(5):

@@ -97,7 +97,7 @@ def init(
     if active is not None:
         return active
     wanted = read_config(config, include=config_include_keys, exclude=config_exclude_keys)
-    place = find_place()
+    place = Place() if resolved.ranks == "each" else find_place()
     if resolved.mode == "disabled" or (place.rank != 0 and resolved.ranks == "zero" and resolved.mode != "shared"):
         return _start_disabled(resolved, wanted)
     return _start(resolved, wanted, place)

@@ -79,7 +79,8 @@ class Table:
         Choice("default", "return_previous", "finish_previous", "create_new", synonyms=_REINIT), "default",
         "What `init()` does while a run is active.", wandb="reinit")
     ranks: str = setting(
-        Choice("zero", "all"), "zero", "Which ranks of a distributed job record: only rank 0, or all into one run.")
+        Choice("zero", "all", "each"), "zero",
+        "Which ranks of a distributed job record: only rank 0, all into one run, or each its own run.")
     label: str | None = setting(
         Text(), None, "Label of this process among several that write one run.", wandb="x_label")
     primary: bool = setting(
