@@ -7,7 +7,8 @@
         run.log({"loss": 1 / (step + 1)})
     run.finish()
 
-Everything is loaded on first use: `import strobe` imports neither numpy nor torch nor the server.
+`import strobe` loads what `init()` and `log()` need, so that the first `init()` is as quick as the next; everything
+else (data types, reading, the agent) on first use. Neither numpy nor torch nor the server is ever loaded for it.
 `import strobe as wandb` works for scripts written for wandb.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strobe._version import __version__
+from strobe.sdk.init import init
 
 if TYPE_CHECKING:  # what a type checker sees; at run time __getattr__ loads these
     # ruff: noqa: F401
@@ -46,13 +48,13 @@ if TYPE_CHECKING:  # what a type checker sees; at run time __getattr__ loads the
     from strobe.sdk.compat import controller, join, login, require, setup, sweep, teardown
     from strobe.sdk.config.config import Config
     from strobe.sdk.current import finish
-    from strobe.sdk.init import init
     from strobe.sdk.run import Run
     from strobe.sdk.summary import Summary
     from strobe.settings import Settings
     from strobe.terminal import termerror, termlog, termwarn
 
     config: Config
+    run: Run | None
     summary: Summary
     _run = init()  # module-level calls have the signatures of its methods
     alert = _run.alert
@@ -97,7 +99,6 @@ _LAZY: dict[str, str] = {
     "box3d": "strobe.data",
     "controller": "strobe.sdk.compat",
     "finish": "strobe.sdk.current",
-    "init": "strobe.sdk.init",
     "join": "strobe.sdk.compat",
     "login": "strobe.sdk.compat",
     "plot": "strobe.data",

@@ -14,7 +14,6 @@ from strobe.cli.render import (
     duration_text,
     number_text,
     size_text,
-    spark_text,
     table,
     value_text,
 )
@@ -82,15 +81,3 @@ def test_numbers_sizes_durations() -> None:
         "2h 10m",
         "1d 1h",
     ]
-
-
-@given(st.lists(st.floats(), max_size=40))
-def test_a_sparkline_has_one_place_per_value(values: list[float]) -> None:
-    line = spark_text(values)
-    assert len(line) in (0, len(values))
-
-
-def test_sparkline_shape() -> None:
-    assert spark_text([0, 1, 2, 3, 4, 5, 6, 7]) == "▁▂▃▄▅▆▇█"
-    assert spark_text([1, math.nan, 1]) == "▁ ▁"
-    assert spark_text([]) == ""

@@ -100,7 +100,7 @@ class TestShow:
         for said in ("name-aa1", "local/mnist/aa1", "finished", "took 1m 30s", "tags: good", "opt.name", "adam"):
             assert said in out
         loss = next(line for line in out.splitlines() if line.strip().startswith("loss"))
-        assert loss.split() == ["loss", "█▄▂▁▁", "0.2", "best", "0.2", "@4", "1", "@0", "5"]
+        assert loss.split() == ["loss", "█▃▂▁▁", "0.2", "best", "0.2", "@4", "1", "@0", "5"]
         assert "5 rows, 0 rejected" in out
 
     def test_latest_is_the_default(self, strobe: Strobe, three: Home) -> None:

@@ -409,4 +409,4 @@ def test_importing_it_is_cheap() -> None:
         "import sys; before = set(sys.modules); import strobe.sdk.console.capture; print(*(set(sys.modules) - before))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"subprocess", "pty", "ctypes", "unicodedata", "strobe.journal.screen"} & set(loaded)
+    assert not {"subprocess", "pty", "unicodedata", "strobe.journal.screen"} & set(loaded)

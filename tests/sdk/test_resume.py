@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 import strobe
@@ -263,7 +264,7 @@ def test_a_fork_can_be_resumed_and_rewound_even_into_its_parents_past(home: Home
     assert column(read(run), "x") == [0, -2]
     assert read(run).metrics["x"].count == 2
     assert column(read(run), "x") == [0, -2]
-    assert column(replay_of(home.run_dir(read(run).path._replace(id="a"))), "x") == [0, 1, 2, 3]
+    assert column(replay_of(home.run_dir(msgspec.structs.replace(read(run).path, id="a"))), "x") == [0, 1, 2, 3]
 
 
 def test_a_fork_needs_a_parent_and_an_id_of_its_own(home: Home) -> None:
@@ -280,7 +281,7 @@ def test_a_fork_whose_parent_is_gone_keeps_its_own_rows(home: Home) -> None:
 
     record(0, 1, id="a")
     run = record(20, id="b", fork_from="a?_step=0")
-    shutil.rmtree(home.run_dir(read(run).path._replace(id="a")).path)
+    shutil.rmtree(home.run_dir(msgspec.structs.replace(read(run).path, id="a")).path)
     assert column(read(run), "x") == [20]
 
 

@@ -31,6 +31,7 @@ def story(start: Start, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     def tell(**settings: Any) -> list[str]:
         capsys.readouterr()
         run = start(**{"silent": False, "project": "p", "run_name": "n", **settings})
+        run.log({"x": 1})
         run.alert("title", "text")
         run.save("nothing", policy="now")
         strobe.termerror("broken")

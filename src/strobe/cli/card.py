@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from strobe.api.rows import flatten
-from strobe.cli.render import Screen, duration_text, number_text, size_text, spark_text, table, value_text
+from strobe.cli.render import Screen, duration_text, number_text, size_text, table, value_text
+from strobe.sdk.report.spark import sparkline
 
 _MAX_ROWS = 30
-_SPARK_WIDTH = 24
+_SPARK_WIDTH = 12
 _METRIC_COLUMNS = ["METRIC", "COURSE", "LAST", "MIN @STEP", "MAX @STEP", "POINTS"]
 _NUMBERS = ("LAST", "MIN @STEP", "MAX @STEP", "POINTS")
 _MAX_FACT = 160
@@ -89,7 +89,7 @@ def _metric_rows(metrics: dict[str, dict[str, Any]]) -> list[list[str]]:
         rows.append(
             [
                 key,
-                spark_text(thin(figures["spark"], _SPARK_WIDTH)),
+                sparkline(figures["spark"], _SPARK_WIDTH),
                 value_text(figures["last"]),
                 _at_step(figures, "min", best=figures["goal"] == "minimize"),
                 _at_step(figures, "max", best=figures["goal"] == "maximize"),
@@ -103,14 +103,6 @@ def _at_step(figures: dict[str, Any], name: str, *, best: bool) -> str:
     if figures[name] is None:
         return ""
     return f"{'best ' if best else ''}{number_text(figures[name])} @{figures[f'{name}_step']}"
-
-
-def thin(values: list[float], width: int) -> list[float]:
-    """Return at most `width` means of neighbours."""
-    if len(values) <= width:
-        return values
-    edges = [round(index * len(values) / width) for index in range(width + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
 
 
 def _pairs(mapping: dict[str, Any]) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""How values become text: tables, numbers, sizes, times, sparklines, JSON, CSV.
+"""How values become text: tables, numbers, sizes, times, JSON, CSV.
 
 Pure functions over values, except `Screen`, the one place that asks what the terminal can do. Knows no runs.
 """
@@ -20,7 +20,6 @@ from strobe.api.jsonable import jsonable
 from strobe.terminal import Terminal
 
 _MAX_FACT = 80
-_BLOCKS = "▁▂▃▄▅▆▇█"
 STATE_STYLES = {
     "running": "cyan",
     "finished": "green",
@@ -172,12 +171,12 @@ def _is_fact(key: str, item: Any) -> bool:
 
 
 def number_text(value: float) -> str:
-    """Return a float in at most six significant digits; NaN and the infinities by name."""
+    """Return a float in at most five significant digits; NaN and the infinities by name."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    return f"{value:.6g}"
+    return f"{value:.5g}"
 
 
 def size_text(size_bytes: float) -> str:
@@ -212,17 +211,6 @@ def time_text(time_ns: int | None) -> str:
     if time_ns is None:
         return ""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time_ns / 1e9))
-
-
-def spark_text(values: Sequence[float]) -> str:
-    """Return a line of blocks; places without a finite value stay blank."""
-    finite = [value for value in values if math.isfinite(value)]
-    if not finite:
-        return ""
-    low, high = min(finite), max(finite)
-    scale = (len(_BLOCKS) - 1) / (high - low) if high > low else 0.0
-    # A difference of two huge values may overflow to inf; the scale is 0 then and the line flat, no error.
-    return "".join(_BLOCKS[round((value - low) * scale)] if math.isfinite(value) else " " for value in values)
 
 
 def write_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO | None = None) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from strobe._version import __version__
 from strobe.environment.redact import redact_argv
+from strobe.environment.repository import find_repository
 
 DEFAULT_REMOTE = "origin"
 
@@ -68,8 +69,6 @@ def quick(
         "batch": _batch(os.environ),
     }
     if git:
-        from strobe.environment.repository import find_repository
-
         repository = find_repository(os.fspath(git_root or cwd))
         if repository is not None:
             commit, branch = repository.head()

@@ -12,6 +12,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+try:
+    import ctypes
+except ImportError:  # a Python built without libffi
+    ctypes = None  # type: ignore[assignment]
+
 #: (fd, record, length) → bytes written, or -1; never raises
 Append = Callable[[int, bytes, int], int]
 
@@ -61,13 +66,13 @@ def file_system(directory: Path) -> str:
 
 
 def _append_keeping_gil() -> Append | None:
+    if ctypes is None:
+        return None
     try:
-        import ctypes
-
         # No argtypes on purpose: checking them costs 0.3 µs per call. An int and a bytes pass correctly as they are,
         # and a record is far below 2 GiB.
         write: Append = ctypes.PyDLL(None).write
-    except (ImportError, AttributeError, OSError, TypeError):
+    except (AttributeError, OSError, TypeError):
         return None
     return write
 

@@ -19,6 +19,7 @@ from strobe.sdk import current
 from strobe.sdk.claim import claim_attempt
 from strobe.sdk.config.config import detached
 from strobe.sdk.config.source import read_config
+from strobe.sdk.hooks import ExitWatch
 from strobe.sdk.joint import is_joint, is_primary, join_run
 from strobe.sdk.name import generate_id
 from strobe.sdk.origin import first_attributes
@@ -206,8 +207,6 @@ def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, 
 
 
 def _watch_process(run: Run) -> None:
-    from strobe.sdk.hooks import ExitWatch
-
     run._watch_exit = ExitWatch(run._finish_at_exit)
     run._watch_exit.install()
 

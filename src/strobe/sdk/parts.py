@@ -20,6 +20,7 @@ from strobe.journal import event as ev
 from strobe.journal.event import Metric
 from strobe.sdk import metric
 from strobe.sdk.config.config import Config
+from strobe.sdk.console.capture import ConsoleCapture
 from strobe.sdk.summary import Summary
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from strobe.artifact import Artifact
     from strobe.journal.replay import Replay
     from strobe.sdk.artifacts import Artifacts
-    from strobe.sdk.console.capture import ConsoleCapture
     from strobe.sdk.files import Files
     from strobe.sdk.recorder import Recorder
     from strobe.sdk.resume import Plan
@@ -55,6 +55,7 @@ class RunParts:
     _preparer: Preparer
     log: Callable[..., None]
     _set: Callable[..., None]
+    _report_faults: Callable[..., None]
 
     def _init_parts(self, config: dict[str, Any]) -> None:
         self._media_files = DirectoryFiles(self._recorder.run_dir.files)
@@ -80,24 +81,16 @@ class RunParts:
     @cached_property
     def summary(self) -> Summary:
         """One value per key; see `define_metric`."""
-        return Summary(self._read_summary(), self._record_summary, self._plain_summary)
+        from strobe.sdk.own_summary import OwnSummary
 
-    def _read_summary(self) -> Callable[[], dict[str, Any]]:
-        from strobe.journal.replay import Replay
-
-        replay = Replay(self._recorder.run_dir)
-
-        def read() -> dict[str, Any]:
-            replay.refresh()
-            return replay.summary
-
-        return read
-
-    def _record_summary(self, changes: dict[str, Any], removed: list[str]) -> None:
-        self._recorder.event(ev.Summary(time_ns=time_ns(), changes=changes, removed=removed))
+        own = OwnSummary(self._recorder)
+        return Summary(own.read, own.record, self._plain_summary)
 
     def _plain_summary(self, key: str, value: Any) -> Any:
         row = self._preparer.prepare({key: value}, self._step)
+        if isinstance(fault := row.faults.get(key), OSError):
+            self._report_faults(row.faults, {})
+            raise fault
         if row.faults:
             raise TypeError(str(row.faults[key])) from row.faults[key]
         if key in row.pending:
@@ -276,8 +269,6 @@ class RunParts:
     def _start_console(self) -> None:
         if self._settings.console == "off":
             return
-        from strobe.sdk.console.capture import ConsoleCapture
-
         self._console = ConsoleCapture(self._record_console, mode=self._settings.console)
         self._console.start()
 
@@ -288,8 +279,7 @@ class RunParts:
 
     def write_logs(self, text: str) -> None:
         """Add text to the run's console without printing it."""
-        self._recorder.check_open()
-        self._record_console("stdout", text)
+        self._recorder.event(ev.Console(time_ns=time_ns(), stream="stdout", text=str(text)))
 
     def _after_fork_parts(self) -> None:
         if self._console is not None:
@@ -301,21 +291,31 @@ class RunParts:
         def left_s() -> float:
             return max(0.0, until - time.monotonic())
 
-        self.unwatch()
-        self._config.persist()
+        self._guard("to stop watching", self.unwatch)
+        self._guard("to record the config", self._config.persist)
         if "_files" in self.__dict__:
-            self._files.finish(left_s())
+            self._guard("to keep files", lambda: self._files.finish(left_s()))
         if "_artifacts" in self.__dict__:
-            self._artifacts.drain(left_s())
+            self._guard("to store artifacts", lambda: self._artifacts.drain(left_s()))
         context.leave(self._artifact_context)
         if not self._media_files.drain(left_s()):
             self._recorder.warn("some images were not recompressed in time; they are stored whole, only larger")
         if self._console is not None:
-            self._console.stop()
+            self._guard("to stop recording the console", self._console.stop)
+
+    def _guard(self, what: str, call: Callable[[], object]) -> None:
+        """Do a part of the end; whatever is wrong with it must not keep the rest from being done."""
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - the SDK's outermost guard: finish() never stops a program
+            self._recorder.warn(f"could not do all {what}: {error!r}")
 
     def _show_end(self, ended: ev.Ended, quiet: bool | None) -> None:
         terminal = self._recorder.terminal
         if terminal.silent or terminal.quiet or quiet:
+            return
+        if not self._recorder.writer.rows and not self._plan.resumed:
+            terminal.log(f"{self._attributes['name']} {ended.state}, no rows were logged")
             return
         from strobe.sdk.report.text import end_block
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+
+import msgspec
 
 from strobe.identity import boot_id, host_id, pid_namespace, process_started
 
 
-class _Launcher(NamedTuple):
+class _Launcher(msgspec.Struct, frozen=True):
     """The variables of one kind of launcher."""
 
     rank: str
@@ -50,7 +51,7 @@ _NO_NAMES = {"", "none", "default"}
 _THIS_HOST = {"localhost", "127.0.0.1", "::1"}
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True):
     """This process among those launched together."""
 
     rank: int = 0
