@@ -144,6 +144,26 @@ def test_many_threads_log_from_their_own_streams(run: Run, torch: Torch) -> None
         assert column(replay, f"t{number}") == [float(number + index) for index in range(50)]
 
 
+class Distributed:
+    """A DTensor, as far as `log()` looks at it."""
+
+    def __init__(self, tensor: Tensor, *, is_whole: bool) -> None:
+        self._tensor = tensor
+        self.placements = [SimpleNamespace(is_replicate=lambda: is_whole)]
+
+    def to_local(self) -> Tensor:
+        return self._tensor
+
+
+def test_of_a_distributed_tensor_only_the_own_part_is_touched(run: Run, torch: Torch) -> None:
+    loss = torch.on_device(1.0)
+    run.log({"loss": Distributed(loss, is_whole=True)})
+    with pytest.raises(TypeError, match=r"'loss'.*full_tensor"):
+        run.log({"loss": Distributed(loss, is_whole=False), "plain": 1})
+    replay = finish(run, torch)
+    assert (column(replay, "loss"), column(replay, "plain")) == ([1.0], [1])
+
+
 # -- pinned memory
 
 

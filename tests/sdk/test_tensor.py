@@ -127,6 +127,25 @@ def test_tensors_without_numbers_are_named_and_the_rest_of_the_row_is_kept(
     assert logged(run) == {"loss": 0.5}
 
 
+def test_a_distributed_tensor_is_read_without_asking_other_ranks(run: Run) -> None:
+    torch = pytest.importorskip("torch")
+    dist = pytest.importorskip("torch.distributed")
+    tensors = pytest.importorskip("torch.distributed.tensor")
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        mesh = tensors.init_device_mesh("cpu", (1,))
+        placements = {"whole": tensors.Replicate(), "sum": tensors.Partial(), "parted": tensors.Shard(0)}
+        row = {
+            name: tensors.DTensor.from_local(torch.tensor([1.5]), mesh, [placement])
+            for name, placement in placements.items()
+        }
+        with pytest.raises(TypeError, match=r"'sum'.*full_tensor.*'parted'.*full_tensor"):
+            run.log(row)
+    finally:
+        dist.destroy_process_group()
+    assert logged(run) == {"whole": 1.5}
+
+
 def test_log_inside_a_traced_function_names_the_key(run: Run) -> None:
     jax = pytest.importorskip("jax")
 

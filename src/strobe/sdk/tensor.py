@@ -52,6 +52,16 @@ def _plain_moment(moment: Any) -> Any:
     return moment.astype("m8[us]").item()
 
 
+def local_part(tensor: Any) -> Any:
+    """Return this rank's part of a distributed tensor (DTensor), if that is all of it.
+
+    Reading the whole is a collective: called by the rank that logs and by no other, it would wait for ever.
+    """
+    if not all(placement.is_replicate() for placement in tensor.placements):
+        raise TypeError("it is spread over several ranks; let all of them call tensor.full_tensor() and log that")
+    return tensor.to_local()
+
+
 def to_numpy(value: Any) -> Any:
     """Return `value` as a numpy array of a dtype that numpy itself has."""
     import numpy as np

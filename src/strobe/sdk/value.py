@@ -16,7 +16,7 @@ import msgspec
 from strobe.data.media import INLINE_LIMIT, Media, MediaFiles
 from strobe.journal.value import HOLE_VALUE, Array, Hole, bigint, encode, extension
 from strobe.sdk.pending import find_pending, has_pending
-from strobe.sdk.tensor import is_array, plain_array
+from strobe.sdk.tensor import is_array, local_part, plain_array
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -53,7 +53,7 @@ def _find_converter(kind: type) -> Callable[[Any], Any]:
     module = kind.__module__.partition(".")[0]
     if module == "numpy" and hasattr(kind, "item") and kind.__name__ not in _NOT_NUMBERS:
         return _numpy_scalar
-    if module == "torch" and hasattr(kind, "numel"):
+    if module == "torch" and hasattr(kind, "numel") and not hasattr(kind, "to_local"):
         return _torch_scalar
     if module == "jaxlib" and hasattr(kind, "is_ready"):
         return _jax_scalar
@@ -172,6 +172,8 @@ class Preparer:
     def _plain_object(self, value: Any, key: str, step: int, depth: int) -> Any:
         if isinstance(value, (bytes, bytearray, memoryview)):
             return bytes(value)
+        if hasattr(value, "to_local") and hasattr(value, "placements"):
+            value = local_part(value)
         if (pending := find_pending(value)) is not None:
             return pending
         if is_array(value):
