@@ -292,3 +292,13 @@ def test_the_same_scripts_run_disabled(home: Home, script: str) -> None:
     done = execute(script, home, env=environment(home, WANDB_MODE="disabled"))
     assert done.returncode == 0, done.stderr
     assert not home.runs.exists()
+
+
+def test_frameworks_find_the_run_class_where_wandb_has_it(home: Home) -> None:
+    import strobe as wandb
+    import strobe.sdk.wandb_run
+
+    with wandb.init(project="p") as run:
+        assert isinstance(run, wandb.sdk.wandb_run.Run)
+    with wandb.init(project="p", mode="disabled") as run:
+        assert isinstance(run, wandb.sdk.wandb_run.Run)
