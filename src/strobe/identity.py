@@ -63,8 +63,21 @@ def is_alive(pid: int, started: float, host: str, boot: str, namespace: str) -> 
         return None
     now_started = process_started(pid)
     if now_started is None:
-        return False
+        return None if _is_hidden(pid) else False
     return abs(now_started - started) < _START_TOLERANCE_S
+
+
+def _is_hidden(pid: int) -> bool:
+    """Tell whether `pid` is somebody else's, and the system shows us nothing of it (Linux with hidepid)."""
+    if sys.platform != "linux" or os.path.exists(f"/proc/{pid}"):
+        return False
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    return False
 
 
 def _linux_started(pid: int) -> float | None:

@@ -192,6 +192,11 @@ class Writer:
             self._flush(fd)
             _close(fd)
 
+    def check(self) -> None:
+        """Look after the file now: write a vanished one anew, and record what a full disk did not take before."""
+        with self.lock:
+            self._check(time_ns())
+
     def close(self, last: Event | None = None) -> None:
         """Record `last` and seal the segment. Records after this are rejected."""
         with self.lock:
@@ -210,6 +215,10 @@ class Writer:
     def forget(self) -> None:
         """Let go of the file without a word in it: for the child of a fork, where the parent goes on writing."""
         self._closed = True
+        with suppress(OSError):
+            status = os.fstat(self._fd)
+            if (status.st_dev, status.st_ino) != self._file_id:
+                self._fd = -1  # somebody closed it, and the number is another file's now
         self._close_file(sync=False)
 
     # -- writing -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from time import time_ns
 from typing import Any
@@ -17,6 +16,9 @@ from strobe.sdk.resume import Plan
 from strobe.sdk.run import Run
 from strobe.sdk.talk import open_terminal
 from strobe.settings import resolve
+
+#: what pickled runs became in this process
+_handles: dict[tuple[str, str, int], Run] = {}
 
 
 def attach(run_id: str, *, project: str | None = None, entity: str | None = None) -> Run:
@@ -34,18 +36,21 @@ def attach(run_id: str, *, project: str | None = None, entity: str | None = None
 
 def attach_to(home_path: str, run_path: str, attempt: int) -> Run:
     """Return a handle on the run; this is also what a pickled `Run` becomes."""
-    if current.run is not None and current.run.path == run_path and current.run._recorder.pid == os.getpid():
-        return current.run
-    from strobe.journal.replay import Replay
+    known = _handles.get((home_path, run_path, attempt))
+    for run in (current.run, *current.active_runs(), known):
+        if run is not None and not run.disabled and run.path == run_path and not run._ended:
+            return run
+    from strobe.journal.skim import Skim
 
     home, path = Home(Path(home_path)), RunPath.parse(run_path)
     settings = resolve({})
     recorder = Recorder(home, path, attempt, settings, open_terminal(settings, quiet=True), kind="shared")
     recorder.start(ev.Started(time_ns=time_ns(), primary=False))
-    replay = Replay(home.run_dir(path))
-    replay.refresh()
-    attributes: dict[str, Any] = dict(replay.attributes)
-    run = Run(recorder, Plan(path, resumed=True), attributes, replay.config)
+    past = Skim(home.run_dir(path))
+    attributes: dict[str, Any] = dict(past.attributes)
+    run = Run(recorder, Plan(path, resumed=True), attributes, past.config)
+    # A run is often sent to a worker with every task; all of them share one writer and its file.
+    _handles[home_path, run_path, attempt] = run
     from strobe.sdk.hooks import ExitWatch
 
     run._watch_exit = ExitWatch(run._finish_at_exit)

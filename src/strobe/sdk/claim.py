@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from strobe.home import RunDir
+from strobe.journal.segment import list_segments, parse_name
 
 
 def claim_attempt(run_dir: RunDir) -> int:
@@ -46,11 +47,11 @@ def latest(run_dir: RunDir) -> int:
 
 
 def numbers(run_dir: RunDir) -> list[int]:
-    """Return the attempts made so far."""
-    try:
-        return [int(entry.name) for entry in os.scandir(run_dir.attempts) if entry.name.isdigit()]
-    except FileNotFoundError:
-        return []
+    """Return the attempts made so far: those claimed, and those written, whose claim may be lost."""
+    found = {parse_name(path)[0] for path in list_segments(run_dir.journal)}
+    with suppress(FileNotFoundError):
+        found.update(int(name) for name in os.listdir(run_dir.attempts) if name.isdigit())
+    return list(found)
 
 
 def _create(run_dir: RunDir, number: int, launch: str = "") -> bool:

@@ -23,6 +23,8 @@ def define(
     """Return the definition, or raise UsageError for a word that is not known."""
     if not isinstance(name, str) or not name:
         raise UsageError(f"define_metric needs the name of a metric or a pattern, got {name!r}")
+    if step_metric is not None and not isinstance(step_metric, (str, Metric)):
+        raise UsageError(f"define_metric({name!r}): step_metric={step_metric!r} is not the name of a metric")
     modes = [mode.strip().lower() for mode in summary.split(",") if mode.strip()] if summary else []
     for mode in modes:
         if mode not in SUMMARY_MODES:

@@ -25,10 +25,10 @@ def in_notebook() -> bool:
 
 
 def working_directory() -> str:
-    """Return the current directory, or the root if it was removed under the process."""
+    """Return the current directory, or the root if it was removed under the process or cannot be read."""
     try:
         return os.getcwd()
-    except FileNotFoundError:
+    except OSError:
         return os.sep
 
 

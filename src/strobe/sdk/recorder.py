@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING
@@ -59,18 +60,20 @@ class Recorder:
         self.run_dir: RunDir = home.run_dir(path)
         self.pid = os.getpid()
         self.started_ns = time_ns()
-        #: in a forked child, until it records something: the writer is still the parent's
+        #: in a forked child, until it records something: the writer was the parent's
         self.is_stale = False
         self.is_closed = False
         self._active: Path | None = None
-        self.writer = self._new_writer(None)
+        #: held while something is recorded; the writer's own
+        self.lock = threading.RLock()
+        self.writer = self._new_writer(self.lock)
 
     def event(self, event: ev.Event) -> None:
         """Record an event; raises RunFinished once the run has ended."""
         self.check_open()
         if self.is_stale:
             self.branch()
-        self.writer.event(clean(event) if self.settings.redact else event)
+        self.writer.event(self._cleaned(event))
 
     def check_open(self) -> None:
         """Raise RunFinished once the run has ended."""
@@ -139,30 +142,38 @@ class Recorder:
 
     def close(self, ended: ev.Ended) -> None:
         """Record the end of this writer and seal its journal."""
-        self.event(ended)
         self.is_closed = True
-        self.writer.close()
+        self.writer.close(self._cleaned(ended))
         if self._active is not None and self.pid == os.getpid():
-            self._active.unlink(missing_ok=True)
+            with suppress(OSError):  # an agent that still finds it sees the end in the journal
+                self._active.unlink()
 
     def after_fork(self) -> None:
+        # At once, while the number is still the parent's file's: a daemon closes all and gives the numbers to others.
+        self.writer.forget()
+        self.lock = threading.RLock()
         self.is_stale = True
 
-    def branch(self, lock: threading.RLock | None = None) -> None:
+    def branch(self) -> None:
         """Become another writer of the run: the child of a fork goes on with a journal of its own."""
-        self.is_stale = False
-        self.writer.forget()
-        self.pid = os.getpid()
-        self.kind = "fork"
-        self._active = None
-        self.writer = self._new_writer(lock)
-        self.start(ev.Started(time_ns=time_ns(), primary=False))
-        self.announce(describe=False)
+        with self.lock:
+            if not self.is_stale:  # another thread was quicker
+                return
+            self.pid = os.getpid()
+            self.kind = "fork"
+            self._active = None
+            self.writer = self._new_writer(self.lock)
+            self.is_stale = False
+            self.start(ev.Started(time_ns=time_ns(), primary=False))
+            self.announce(describe=False)
+
+    def _cleaned(self, event: ev.Event) -> ev.Event:
+        return clean(event) if self.settings.redact else event
 
     def warn(self, message: str) -> None:
         self.terminal.warn(message)
 
-    def _new_writer(self, lock: threading.RLock | None) -> Writer:
+    def _new_writer(self, lock: threading.RLock) -> Writer:
         header = Header(
             entity=self.path.entity,
             project=self.path.project,

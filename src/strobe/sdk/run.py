@@ -7,7 +7,6 @@ owns (config, summary, files, artifacts, console, watch) and passes calls on to 
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping
 from operator import index
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from strobe.errors import RunFinished, StepOrder, UsageError
 from strobe.journal import event as ev
+from strobe.journal.writer import RowTooLarge
 from strobe.sdk import fork
 from strobe.sdk.attributes import RunAttributes
 from strobe.sdk.parts import RunParts
@@ -108,12 +108,23 @@ class Run(RunAttributes, RunParts):
         if row.values or not data:
             with self._lock:
                 logged_ns = time_ns()
-                sequence = self._put_row(row.values, step)
-            if row.pending:
-                self._defer(sequence, step, logged_ns, row.pending)
+                parts = self._put_parts(row.values, step)
+            for sequence, values in parts:
+                if pending := {key: row.pending[key] for key in row.pending if key in values}:
+                    self._defer(sequence, step, logged_ns, pending)
         self._careful_ns += time.perf_counter_ns() - began
         if row.faults:
             self._report_faults(row.faults, row.values)
+
+    def _put_parts(self, values: dict[str, Any], step: int) -> list[tuple[int, dict[str, Any]]]:
+        """Record a row and return its sequence number; one that is too large becomes several, which merge again."""
+        try:
+            return [(self._put_row(values, step), values)]
+        except RowTooLarge:
+            if len(values) < 2:
+                raise
+            items, half = list(values.items()), len(values) // 2
+            return self._put_parts(dict(items[:half]), step) + self._put_parts(dict(items[half:]), step)
 
     def _report_faults(self, faults: dict[str, Exception], kept: dict[str, Any]) -> None:
         ours = {key: error for key, error in faults.items() if isinstance(error, OSError)}
@@ -167,7 +178,7 @@ class Run(RunAttributes, RunParts):
     def after_fork(self) -> None:
         """In a forked child: nothing of the parent's goes on; the first row makes the child a writer of its own."""
         self._recorder.after_fork()
-        self._lock = threading.RLock()
+        self._lock = self._recorder.lock
         self._rejected = 0
         if not self._ended:
             self._put_row = self._put_first_row_of_child
@@ -176,8 +187,7 @@ class Run(RunAttributes, RunParts):
         self._after_fork_parts()
 
     def _put_first_row_of_child(self, data: Mapping[str, Any], step: int) -> int:
-        if self._recorder.is_stale:
-            self._recorder.branch(self._lock)
+        self._recorder.branch()
         self._bind_writer()
         return self._put_row(data, step)
 
@@ -231,6 +241,14 @@ class Run(RunAttributes, RunParts):
         self._put_row = self._refuse_row
 
     def _close(self, code: int, error: str | None, state: str | None, *, quiet: bool | None) -> None:
+        try:
+            self._guard("to end the run's parts", self._settle)
+        finally:  # whatever happens there, a Ctrl-C too, the end gets into the journal
+            ended = self._record_end(code, error, state)
+        if self._recorder.pid == os.getpid() and self._recorder.kind != "fork":
+            self._guard("to sum up the run", lambda: self._show_end(ended, quiet))
+
+    def _settle(self) -> None:
         # Values first, then files and pictures, all within one deadline.
         until = time.monotonic() + self._settings.finish_timeout
         missing = self._deferred.close(self._settings.finish_timeout) if self._deferred else 0
@@ -241,8 +259,11 @@ class Run(RunAttributes, RunParts):
                 f"({self._settings.finish_timeout:g} s) and are missing; the rest of their rows is recorded"
             )
         self._finish_parts(max(0.0, until - time.monotonic()))
+
+    def _record_end(self, code: int, error: str | None, state: str | None) -> ev.Ended:
         self._ended = True
         self._put_row = self._refuse_row
+        self._recorder.writer.check()  # what is recorded late is not rejected
         ended = ev.Ended(
             time_ns=time_ns(),
             state=state or ("finished" if code == 0 else "failed"),
@@ -256,8 +277,7 @@ class Run(RunAttributes, RunParts):
             self._watch_exit.remove()
         for call in self._on_finish:
             call(self)
-        if self._recorder.pid == os.getpid() and self._recorder.kind != "fork":
-            self._show_end(ended, quiet)
+        return ended
 
     def _own_share(self) -> float | None:
         writer = self._recorder.writer

@@ -7,13 +7,15 @@ how a change is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 
 class Summary(MutableMapping[str, Any]):
     """A dict-like view; also readable and writable by attribute. Nested dicts record what is assigned to them.
 
-    `read` returns what there is, `record` takes changes and removed keys, `plain` makes a value storable.
+    `read` returns what there is, `record` takes changes and removed keys, `plain` makes a value storable, or raises
+    OSError where the disk does not take it: that key is left out then.
     """
 
     def __init__(
@@ -80,7 +82,11 @@ class Summary(MutableMapping[str, Any]):
         """Set several keys with one record; `overwrite=False` leaves alone those that are there."""
         given: Mapping[str, Any] = dict(*args, **kwargs)
         present = {} if overwrite else self._read()
-        changes = {str(key): self._plain(str(key), value) for key, value in given.items() if key not in present}
+        changes = {}
+        for key, value in given.items():
+            if key not in present:
+                with suppress(OSError):  # said and counted by whoever could not store it
+                    changes[str(key)] = self._plain(str(key), value)
         self._record(changes, [])
 
     def get(self, key: str, default: Any = None) -> Any:
