@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from strobe.home import Home
+from strobe.sdk import current
 
 # Times are noise on shared machines: a slow example is not a failure.
 settings.register_profile("strobe", deadline=None)
@@ -22,6 +24,14 @@ def _scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("STROBE_", "WANDB_", "TORCHELASTIC_")) or name in _RANK_VARIABLES:
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_active() -> Iterator[None]:
+    """Finish runs that a test left behind, so that it fails alone."""
+    yield
+    for run in list(current.active_runs()):
+        run.finish()
 
 
 @pytest.fixture
