@@ -281,3 +281,16 @@ def test_events_that_the_disk_does_not_take_do_not_pile_up(tmp_path: Path) -> No
         writer.event(ev.Alert(time_ns=1, title="t", text="x" * 100_000))
     assert sum(map(len, writer._owed)) <= 1 << 20
     assert writer.rejected == 40
+
+
+def test_a_file_system_that_renumbers_its_files_is_no_thief(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path, warn=[].append, check_ns=0)
+    writer.row({"x": 0}, 0)
+    before = len(os.listdir("/proc/self/fd"))
+    for step in range(1, 6):
+        writer._file_id = (0, step)
+        writer.row({"x": step}, step)
+    assert len(os.listdir("/proc/self/fd")) == before
+    writer.close()
+    assert len(list(writer.directory.iterdir())) == 1
+    assert rows(writer.directory) == [{"x": step} for step in range(6)]

@@ -195,3 +195,17 @@ def test_a_second_writer_is_not_moved_by_the_clock_of_the_first(tmp_path: Path) 
     replay = Replay(run_dir_of(tmp_path))
     replay.refresh()
     assert [row["x"] for row in replay.rows()] == ["b"]
+
+
+def test_a_segment_can_be_read_wherever_it_was_copied_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = make_writer(tmp_path)
+    writer.row({"x": 0}, 0)
+    path = writer.segment
+    writer.forget()
+    monkeypatch.setattr(Path, "absolute", lambda self: Path("/") / self.name)
+    found, reader = read(path)
+    assert found == [({"x": 0}, 0)]
+    assert reader.header.run == "r"
+    path.write_bytes(path.read_bytes()[:8] + b"\0" * 20)
+    (report,) = repair(path)
+    assert report.is_changed

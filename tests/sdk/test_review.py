@@ -7,8 +7,10 @@ import os
 import pickle
 import shutil
 import threading
+from enum import Enum
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import strobe
@@ -331,3 +333,23 @@ def test_threads_of_a_child_that_begin_at_once_are_one_writer(home: Home) -> Non
     assert replay.num_rows == 20 * 3 * 50
     assert len(replay.alerts) == 20 * 3 * 50
     assert len(replay.attempts[0].writers) == 21
+
+
+class _Key(str, Enum):
+    LOSS = "loss"
+
+
+@pytest.mark.parametrize("value", [1.5, [1, 2], np.arange(3)])
+def test_keys_that_are_kinds_of_text_are_taken(home: Home, value: object) -> None:
+    with strobe.init(project="p") as run:
+        run.log({_Key.LOSS: value, np.str_("acc"): 2, "b": 3})
+    (row,) = only_replay(home).rows()
+    assert {key for key in row if not key.startswith("_")} == {"loss", "acc", "b"}
+
+
+def test_ever_new_alerts_do_not_pile_up(home: Home) -> None:
+    with strobe.init(project="p") as run:
+        for number in range(3000):
+            run.alert(f"alert {number}")
+        assert len(run._alerted) <= 1000
+    assert len(only_replay(home).alerts) == 3000

@@ -35,6 +35,12 @@ _NETWORK = (
     "pvfs",
     "orangefs",
     "sshfs",
+    "weka",
+    "panfs",
+    "virtiofs",
+    "vboxsf",
+    "prl_fs",
+    "drvfs",
 )
 
 

@@ -18,7 +18,7 @@ from strobe.errors import JournalError, JournalVersion
 from strobe.journal import value
 from strobe.journal.event import AnyEvent, Event, Unknown
 from strobe.journal.frame import EVENT, FILL, HEADER, KEYS, MAGIC, ROW, SEAL, VERSION, Damage, Frame, scan
-from strobe.journal.segment import Header, Seal, list_segments, parse_name
+from strobe.journal.segment import Header, Seal, header_from_name, list_segments, parse_name
 
 _CHUNK = 256 << 10
 #: how far into a nested value anybody looks; Python itself does not go much further
@@ -73,10 +73,8 @@ class SegmentReader:
 
     def __init__(self, path: Path, *, latest_ns: int = 0) -> None:
         self.path = path
-        attempt, writer, index = parse_name(path)
-        entity, project, run = path.absolute().parts[-5:-2]
         #: from the file name until the header record was read (and for ever if that record is damaged)
-        self.header = Header(entity=entity, project=project, run=run, writer=writer, attempt=attempt, index=index)
+        self.header = header_from_name(path)
         self.offset = 0
         self.seal: Seal | None = None
         self.num_frames = 0

@@ -18,7 +18,7 @@ from strobe.journal import value
 from strobe.journal.event import Started
 from strobe.journal.frame import HEADER, KEYS, MAGIC, ROW, SEAL, Damage, Frame, encode_frame, scan
 from strobe.journal.reader import Noted, SegmentReader
-from strobe.journal.segment import SUFFIX, Header, Seal, list_segments, parse_name
+from strobe.journal.segment import SUFFIX, Seal, header_from_name, list_segments, parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _usable(frames: list[Frame]) -> tuple[list[Frame], int]:
 def _rebuild(path: Path, frames: list[Frame]) -> bytes:
     parts = [MAGIC]
     if not frames or frames[0].kind != HEADER:
-        parts.append(encode_frame(HEADER, 0, value.encode(_header_from_name(path))))
+        parts.append(encode_frame(HEADER, 0, value.encode(header_from_name(path))))
     for frame in frames:
         payload = frame.payload
         if frame.kind == SEAL:
@@ -118,9 +118,3 @@ def _rebuild(path: Path, frames: list[Frame]) -> bytes:
             payload = value.encode(Seal(len(parts) - 1, seal.successor))
         parts.append(encode_frame(frame.kind, frame.sequence, payload))
     return b"".join(parts)
-
-
-def _header_from_name(path: Path) -> Header:
-    attempt, writer, index = parse_name(path)
-    entity, project, run = path.absolute().parts[-5:-2]
-    return Header(entity=entity, project=project, run=run, writer=writer, attempt=attempt, index=index)

@@ -60,6 +60,13 @@ def parse_name(path: Path) -> tuple[int, str, int]:
     return int(match[1]), match[2], int(match[3])
 
 
+def header_from_name(path: Path) -> Header:
+    """Return what a segment's place says about it, where its header record does not."""
+    attempt, writer, index = parse_name(path)
+    entity, project, run = ("", "", "", *path.absolute().parts[:-2])[-3:]
+    return Header(entity=entity, project=project, run=run, writer=writer, attempt=attempt, index=index)
+
+
 def list_segments(directory: Path) -> list[Path]:
     """Return the segments in `directory`, those of one writer in the order written."""
     try:

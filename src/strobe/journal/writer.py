@@ -217,7 +217,7 @@ class Writer:
         self._closed = True
         with suppress(OSError):
             status = os.fstat(self._fd)
-            if (status.st_dev, status.st_ino) != self._file_id:
+            if not self._is_ours(status):
                 self._fd = -1  # somebody closed it, and the number is another file's now
         self._close_file(sync=False)
 
@@ -340,7 +340,7 @@ class Writer:
             if error.errno == errno.EBADF:
                 self._fd = -1
         else:
-            if (status.st_dev, status.st_ino) != self._file_id:
+            if not self._is_ours(status):
                 # Somebody closed our descriptor and its number now belongs to another file: hands off.
                 self._lost, self._fd, self._append = True, -1, _append_nowhere
             elif status.st_nlink == 0:
@@ -350,6 +350,18 @@ class Writer:
         if self._lost:
             self._open(self._next_header())
         self._pay()
+
+    def _is_ours(self, status: os.stat_result) -> bool:
+        if (status.st_dev, status.st_ino) == self._file_id:
+            return True
+        # Some network and user-space file systems give a file a new number: then our name leads to that one, too.
+        try:
+            is_ours = os.path.samestat(status, os.stat(self.segment))
+        except OSError:
+            return False
+        if is_ours:
+            self._file_id = (status.st_dev, status.st_ino)
+        return is_ours
 
     def _next_header(self) -> Header:
         return msgspec.structs.replace(

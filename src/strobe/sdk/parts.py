@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 #: the end block may read the journal for this long, or this part of the run's time, whichever is more
 _END_BLOCK_S = 1.0
 _END_BLOCK_SHARE = 0.02
+#: titles of alerts remembered for `wait_duration`; ever new ones must not grow without end
+_MAX_ALERTED = 1000
 
 
 class RunParts:
@@ -154,6 +156,8 @@ class RunParts:
         if title in self._alerted and now - self._alerted[title] < wait_s:
             return
         self._recorder.event(ev.Alert(time_ns=time_ns(), title=title, text=text, level=word))
+        if len(self._alerted) >= _MAX_ALERTED:
+            self._alerted.clear()
         self._alerted[title] = now
         self._recorder.terminal.log(f"alert {word}: {title}{': ' if text else ''}{text}")
 

@@ -112,10 +112,11 @@ class Preparer:
     def prepare(self, data: Mapping[str, Any], step: int) -> PreparedRow:
         """Return the row with every value plain; faults of single keys do not touch the others."""
         row = PreparedRow({}, {}, {})
-        for key, value in data.items():
+        for name, value in data.items():
+            key = str.__str__(name) if isinstance(name, str) else str(name)  # the text of numpy's strings and of enums
             try:
-                if not isinstance(key, str):
-                    raise TypeError(f"log() needs strings as keys, got {key!r} of type {type(key).__name__}")
+                if not isinstance(name, str):
+                    raise TypeError(f"log() needs strings as keys, got {name!r} of type {type(name).__name__}")
                 plain = self._plain(value, key, step, 0)
                 if has_pending(plain):
                     row.pending[key] = plain
@@ -123,7 +124,7 @@ class Preparer:
                 else:
                     row.values[key] = self._fit(plain, key, step)
             except (TypeError, ValueError, OverflowError, RuntimeError, OSError, ImportError) as error:
-                row.faults[str(key)] = error
+                row.faults[key] = error
         return row
 
     def fit(self, resolved: Any, key: str, step: int) -> Any:
