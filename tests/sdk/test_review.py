@@ -353,3 +353,50 @@ def test_ever_new_alerts_do_not_pile_up(home: Home) -> None:
             run.alert(f"alert {number}")
         assert len(run._alerted) <= 1000
     assert len(only_replay(home).alerts) == 3000
+
+
+class _GiveUp(Exception):
+    """What a user's signal handler may raise."""
+
+
+@pytest.mark.parametrize("kind", [TimeoutError, _GiveUp])
+def test_what_a_signal_handler_raises_inside_log_gets_out(
+    home: Home, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    run = strobe.init(project="p")
+    run.log({"x": 0})
+
+    def interrupt(*args: object) -> int:
+        monkeypatch.undo()
+        raise kind("enough")
+
+    monkeypatch.setattr(writer_module, "crc32", interrupt)
+    with pytest.raises(kind, match="enough"):
+        run.log({"x": 1})
+    run.log({"x": 2})
+    run.finish()
+    assert column(only_replay(home), "x") == [0, 2]
+
+
+def test_a_time_limit_holds_while_a_value_is_stored(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = strobe.init(project="p")
+
+    def interrupt(*args: object) -> str:
+        raise TimeoutError("enough")
+
+    monkeypatch.setattr(run._media_files, "write", interrupt)
+    with pytest.raises(TimeoutError, match="enough"):
+        run.log({"page": strobe.Html("<p>" + "x" * 100_000)})
+    run.finish()
+
+
+def test_a_time_limit_holds_while_the_run_ends(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = strobe.init(project="p")
+
+    def interrupt() -> None:
+        raise TimeoutError("enough")
+
+    monkeypatch.setattr(Run, "unwatch", lambda self: interrupt())
+    with pytest.raises(TimeoutError, match="enough"):
+        run.finish()
+    assert (only_replay(home).state, strobe.run) == ("finished", None)

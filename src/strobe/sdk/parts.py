@@ -21,6 +21,7 @@ from strobe.journal.event import Metric
 from strobe.sdk import metric
 from strobe.sdk.config.config import Config
 from strobe.sdk.console.capture import ConsoleCapture
+from strobe.sdk.outside import is_from_outside
 from strobe.sdk.summary import Summary
 
 if TYPE_CHECKING:
@@ -311,7 +312,9 @@ class RunParts:
         """Do a part of the end; whatever is wrong with it must not keep the rest from being done."""
         try:
             call()
-        except Exception as error:  # noqa: BLE001 - the SDK's outermost guard: finish() never stops a program
+        except Exception as error:  # the SDK's outermost guard: finish() never stops a program
+            if is_from_outside(error):
+                raise
             self._recorder.warn(f"could not do all {what}: {error!r}")
 
     def _show_end(self, ended: ev.Ended, quiet: bool | None) -> None:

@@ -20,13 +20,16 @@ from strobe.journal.writer import RowTooLarge
 from strobe.sdk import fork
 from strobe.sdk.attributes import RunAttributes
 from strobe.sdk.parts import RunParts
-from strobe.sdk.value import Preparer, describe_faults
+from strobe.sdk.value import Preparer, Unusual, describe_faults, is_encodable
 
 if TYPE_CHECKING:
     from strobe.sdk.deferred import Deferred, WaitingRow
     from strobe.sdk.hooks import ExitWatch
     from strobe.sdk.recorder import Recorder
     from strobe.sdk.resume import Plan
+
+#: what the fast way usually raises for values that it does not take
+_OF_VALUES = (Unusual, TypeError, ValueError, ArithmeticError, RuntimeError, MemoryError)
 
 
 class Run(RunAttributes, RunParts):
@@ -80,9 +83,11 @@ class Run(RunAttributes, RunParts):
                 self._put_row(data, step)
         except UsageError:  # the run has finished, or the step cannot be
             raise
-        except Exception:  # the outermost guard: whatever it was, the careful way looks at each value
+        except Exception as error:  # the outermost guard: whatever it was, the careful way looks at each value
             if step is None or not isinstance(step, int):
                 raise
+            if not isinstance(error, _OF_VALUES) and is_encodable(data):
+                raise  # no fault of a value: a signal handler of the user's raised it in the middle of the call
             self._log_carefully(data, step)
 
     def _take_step(self, step: Any, commit: bool | None) -> int:

@@ -15,6 +15,7 @@ import msgspec
 
 from strobe.data.media import INLINE_LIMIT, Media, MediaFiles
 from strobe.journal.value import HOLE_VALUE, Array, Hole, bigint, encode, extension
+from strobe.sdk.outside import is_from_outside
 from strobe.sdk.pending import find_pending, has_pending
 from strobe.sdk.tensor import is_array, local_part, plain_array
 
@@ -91,6 +92,15 @@ def _refuse(value: Any) -> Any:
 encode_row = msgspec.msgpack.Encoder(enc_hook=fast_hook, decimal_format="number").encode
 
 
+def is_encodable(data: Mapping[str, Any]) -> bool:
+    """Tell whether the fast way takes all values of a row."""
+    try:
+        encode_row(tuple(data.values()))
+    except Exception:  # noqa: BLE001  # a value of any library may raise anything, and each is an answer
+        return False
+    return True
+
+
 # -- the careful way ---------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +134,8 @@ class Preparer:
                 else:
                     row.values[key] = self._fit(plain, key, step)
             except (TypeError, ValueError, OverflowError, RuntimeError, OSError, ImportError) as error:
+                if is_from_outside(error):
+                    raise
                 row.faults[key] = error
         return row
 
