@@ -18,6 +18,7 @@ from strobe.journal import repair as repair_module
 from strobe.journal import writer as writer_module
 from strobe.journal.reader import JournalReader, Row, SegmentReader
 from strobe.journal.repair import repair
+from strobe.journal.skim import Skim
 from tests.journal.test_writer_reader import make_writer, read
 
 
@@ -209,3 +210,18 @@ def test_a_segment_can_be_read_wherever_it_was_copied_to(tmp_path: Path, monkeyp
     path.write_bytes(path.read_bytes()[:8] + b"\0" * 20)
     (report,) = repair(path)
     assert report.is_changed
+
+
+def test_a_quick_look_at_a_row_nested_too_deep_is_a_look_at_all_the_rest(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    writer.event(ev.Started(time_ns=1, attributes={"name": "n"}))
+    deep: list[Any] = []
+    for _ in range(900):
+        deep = [deep]
+    writer.row({"deep": deep}, 7)
+    writer.close()
+
+    def in_a_deep_stack(depth: int) -> Skim:
+        return in_a_deep_stack(depth - 1) if depth else Skim(run_dir_of(tmp_path))
+
+    assert in_a_deep_stack(150).attributes == {"name": "n"}

@@ -155,4 +155,7 @@ class _Skimmed:
         payload = self._read(offset + FRAME_SIZE, length)
         if crc32(payload, sequence ^ SEEDS[kind]) != checksum:
             raise _Nonsense
-        self.last_step = value.decode(payload)[1]
+        try:
+            self.last_step = value.decode(payload)[1]
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise _Nonsense from error
