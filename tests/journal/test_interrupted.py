@@ -167,7 +167,7 @@ def test_a_file_that_takes_no_more_is_left_for_a_new_one_at_once(
 def test_nothing_follows_a_torn_record_that_cannot_be_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = make_writer(tmp_path, warn=[].append)
     writer.row({"x": 0}, 0)
-    real_open, real_append, real_write = writer_module._create, writer._append, os.write
+    real_open, real_append, real_write = writer_module.create_segment, writer._append, os.write
     is_full = True
 
     def no_room(*args: object) -> int:
@@ -178,13 +178,13 @@ def test_nothing_follows_a_torn_record_that_cannot_be_cut_off(tmp_path: Path, mo
 
     monkeypatch.setattr(os, "ftruncate", no_room)
     monkeypatch.setattr(os, "write", no_room)
-    monkeypatch.setattr(writer_module, "_create", no_room)
+    monkeypatch.setattr(writer_module, "create_segment", no_room)
     writer._append = append_part
     writer.row({"x": 1}, 1)
     monkeypatch.setattr(os, "write", real_write)
     is_full = False
     writer.row({"x": 2}, 2)
-    monkeypatch.setattr(writer_module, "_create", real_open)
+    monkeypatch.setattr(writer_module, "create_segment", real_open)
     writer._check_at = 0
     writer.row({"x": 3}, 3)
     writer.row({"x": 4}, 4)

@@ -21,7 +21,8 @@ from zlib import crc32
 import msgspec
 
 from strobe.journal import value
-from strobe.journal.append import Append, choose_append
+from strobe.journal.append import Append, append_nowhere, choose_append
+from strobe.journal.descriptor import close_descriptor, create_segment
 from strobe.journal.event import Console, Event
 from strobe.journal.frame import (
     EVENT,
@@ -115,7 +116,7 @@ class Writer:
         self._faulty = False
         self._lost = False
         self._closed = False
-        self._append: Append = _append_nowhere
+        self._append: Append = append_nowhere
         self._lost = not self._open(header)
 
     @property
@@ -140,7 +141,7 @@ class Writer:
         key_set = self._key_sets.get(keys)
         if key_set is None:
             return self._row_of_new_keys(keys, data, step, now)
-        payload = self._encode((key_set, step, now, *data.values()))
+        payload = self._encode([key_set, step, now, *data.values()])
         length = len(payload)
         if length > MAX_ROW_BYTES:
             raise RowTooLarge(length)
@@ -190,7 +191,7 @@ class Writer:
             return
         if fd >= 0:
             self._flush(fd)
-            _close(fd)
+            close_descriptor(fd)
 
     def check(self) -> None:
         """Look after the file now: write a vanished one anew, and record what a full disk did not take before."""
@@ -231,7 +232,7 @@ class Writer:
         # Taken at once and never given back: a signal handler may log new keys before we are done with ours.
         key_set = self._next_key_set
         self._next_key_set = key_set + 1
-        payload = self._encode((key_set, step, now, *data.values()))
+        payload = self._encode([key_set, step, now, *data.values()])
         if len(payload) > MAX_ROW_BYTES:
             raise RowTooLarge(len(payload))
         names = value.encode_text((key_set, keys))
@@ -306,7 +307,7 @@ class Writer:
             except OSError:
                 # The torn record stays, so nothing may follow it in this file.
                 self._lose()
-                self._append = _append_nowhere
+                self._append = append_nowhere
 
     def _lose(self) -> None:
         if not self._lost:
@@ -342,7 +343,7 @@ class Writer:
         else:
             if not self._is_ours(status):
                 # Somebody closed our descriptor and its number now belongs to another file: hands off.
-                self._lost, self._fd, self._append = True, -1, _append_nowhere
+                self._lost, self._fd, self._append = True, -1, append_nowhere
             elif status.st_nlink == 0:
                 self._resurrect()
             elif status.st_size >= self._segment_bytes:
@@ -375,7 +376,7 @@ class Writer:
         except OSError as error:
             self._note_fault(error)
             return False
-        _close(old)
+        close_descriptor(old)
         return True
 
     def _switch(self, header: Header, content: bytes | None = None) -> int:
@@ -383,7 +384,7 @@ class Writer:
         while True:
             path = self.directory / header.name
             try:
-                fd = _create(path)
+                fd = create_segment(path)
                 break
             except FileExistsError:  # what could not be removed again, or was put back from a backup
                 header = msgspec.structs.replace(header, index=header.index + 1)
@@ -393,7 +394,7 @@ class Writer:
                 rest = rest[os.write(fd, rest) :]
             status = os.fstat(fd)
         except BaseException:
-            _close(fd)
+            close_descriptor(fd)
             with suppress(OSError):
                 path.unlink()
             raise
@@ -425,7 +426,7 @@ class Writer:
             return  # the old one only grows larger; if the disk takes nothing any more, the next record tells
         with suppress(OSError):
             os.write(old, _encode_seal(sequence, num_frames, self.header.name))
-        _close(old)
+        close_descriptor(old)
 
     def _resurrect(self) -> None:
         """The directory was deleted under us, but the open file still holds everything: write it out again."""
@@ -452,11 +453,11 @@ class Writer:
 
     def _close_file(self, *, sync: bool) -> None:
         fd, self._fd = self._fd, -1
-        self._append = _append_nowhere
+        self._append = append_nowhere
         if fd >= 0:
             if sync:
                 self._flush(fd)
-            _close(fd)
+            close_descriptor(fd)
 
     # -- flushing ----------------------------------------------------------------------------------------------------
 
@@ -479,29 +480,13 @@ class Writer:
             except OSError:  # removed, or its directory is: then there is nothing to keep
                 continue
             self._flush(fd)
-            _close(fd)
+            close_descriptor(fd)
 
     def _flush(self, fd: int) -> None:
         try:
             os.fsync(fd)
         except OSError as error:
             self._note_fault(error)
-
-
-def _create(path: Path) -> int:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        return os.open(path, flags, 0o644)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, flags, 0o644)
-
-
-def _close(fd: int) -> None:
-    # Closing may report what an earlier write could not do (NFS); there is nothing left to be done about it.
-    if fd >= 0:
-        with suppress(OSError):
-            os.close(fd)
 
 
 def _is_reentered(lock: threading.RLock) -> bool:
@@ -513,7 +498,3 @@ def _is_reentered(lock: threading.RLock) -> bool:
 
 def _encode_seal(sequence: int, num_frames: int, successor: str | None) -> bytes:
     return encode_frame(SEAL, sequence, value.encode(Seal(num_frames, successor)))
-
-
-def _append_nowhere(fd: int, record: bytes, length: int) -> int:
-    return -1
