@@ -15,6 +15,7 @@ import pytest
 from strobe.journal import event as ev
 from strobe.journal import value
 from strobe.journal import writer as writer_module
+from strobe.journal.descriptor import create_segment
 from strobe.journal.reader import JournalReader, Noted, Row, SegmentReader
 from tests.journal.test_writer_reader import make_writer
 
@@ -167,7 +168,7 @@ def test_a_file_that_takes_no_more_is_left_for_a_new_one_at_once(
 def test_nothing_follows_a_torn_record_that_cannot_be_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = make_writer(tmp_path, warn=[].append)
     writer.row({"x": 0}, 0)
-    real_open, real_append, real_write = writer_module.create_segment, writer._append, os.write
+    real_open, real_append, real_write = create_segment, writer._append, os.write
     is_full = True
 
     def no_room(*args: object) -> int:
