@@ -88,7 +88,7 @@ class TestHistory:
         assert [row["nested.a"] for row in run.scan_history(keys=["nested.a", "_step"])] == list(range(10))
 
     def test_arrays_are_numpys_in_a_frame(self, home: Home, make_run: MakeRun) -> None:
-        odd = Array("bfloat16", (1,), b"xx")
+        odd = Array("float5", (1,), b"xx")
         rows = [(0, {"a": Array("<f4", (2,), struct.pack("<2f", 1, 2)), "odd": odd}), (1, {"b": 1})]
         run = Run(home, make_run("arrays", rows=rows))
         assert run.history()["a"][0].tolist() == [1, 2]
