@@ -55,7 +55,7 @@ def logged(run: Run, value: Any) -> Any:
         (np.datetime64("2026-01-02"), "2026-01-02"),
         (np.datetime64("2026-01-02T03:04:05.000000001"), "2026-01-02T03:04:05.000000001"),
         (np.array(["2026-01-02"], dtype="M8[D]"), "2026-01-02"),
-        (np.datetime64("NaT"), None),
+        (np.datetime64("NaT", "s"), None),
         (np.timedelta64(90, "s"), "PT90S"),
         (np.timedelta64(90 * 10**9, "ns"), "PT90S"),
     ],
