@@ -56,8 +56,8 @@ def test_a_kernels_launcher_is_not_taken_for_the_program(start: Start, monkeypat
     module.get_ipython = lambda: shell  # type: ignore[attr-defined]
     monkeypatch.setitem(__import__("sys").modules, "IPython", module)
     assert replay_of(start()).attributes["program"] == "<notebook>"
-    monkeypatch.setenv("JPY_SESSION_NAME", "/work/study.ipynb")
-    assert replay_of(start()).attributes["program"] == "/work/study.ipynb"
+    monkeypatch.setenv("JPY_SESSION_NAME", "/data/study.ipynb")
+    assert replay_of(start()).attributes["program"] == "/data/study.ipynb"
 
 
 @shows("code_dir")
