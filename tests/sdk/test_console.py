@@ -405,6 +405,9 @@ sys.stderr.write(f"{count > 0}")
 
 
 def test_importing_it_is_cheap() -> None:
-    code = "import sys, msgspec; before = set(sys.modules); import strobe.sdk.console.capture; print(*(set(sys.modules) - before))"
+    code = (
+        "import sys, msgspec; before = set(sys.modules); "
+        "import strobe.sdk.console.capture; print(*(set(sys.modules) - before))"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"subprocess", "pty", "unicodedata", "strobe.journal.screen"} & set(loaded)

@@ -18,9 +18,8 @@ def describe_packages(cwd: str, sys_path: Sequence[str], problems: list[str]) ->
     try:
         for distribution in distributions(path=path):
             try:
-                metadata = distribution.metadata
-                # Asked for first, because newer Pythons warn of a key that is not there.
-                name, version = (metadata[key] if key in metadata else "" for key in ("Name", "Version"))
+                # Not by index: newer Pythons warn of a key that is not there.
+                name, version = (distribution.metadata.get(key, "") for key in ("Name", "Version"))
             except (KeyError, OSError, ValueError, TypeError):
                 name = version = ""
             if not name or not version:
