@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 
 def describe_packages(cwd: str, sys_path: Sequence[str], problems: list[str]) -> dict[str, Any]:
@@ -18,8 +21,7 @@ def describe_packages(cwd: str, sys_path: Sequence[str], problems: list[str]) ->
     try:
         for distribution in distributions(path=path):
             try:
-                # Not by index: newer Pythons warn of a key that is not there.
-                name, version = (distribution.metadata.get(key, "") for key in ("Name", "Version"))
+                name, version = _field(distribution, "Name"), _field(distribution, "Version")
             except (KeyError, OSError, ValueError, TypeError):
                 name = version = ""
             if not name or not version:
@@ -31,3 +33,11 @@ def describe_packages(cwd: str, sys_path: Sequence[str], problems: list[str]) ->
     if broken:
         problems.append(f"packages: {broken} without a readable name and version")
     return {"requirements": [found[name] for name in sorted(found)]}
+
+
+def _field(distribution: Distribution, key: str) -> str:
+    metadata = distribution.metadata
+    # Newer Pythons warn of a key that is not there.
+    if key not in metadata:
+        return ""
+    return metadata[key]
