@@ -9,8 +9,7 @@
     │   ├── StepOrder          strict_steps=True and the step went backwards
     │   └── SettingsError      a setting has a value it cannot have
     ├── JournalError           a journal file cannot be read as one
-    │   ├── JournalVersion     written by a newer Strobe
-    │   └── JournalCorrupt     bytes are not what was written
+    │   └── JournalVersion     written by a newer Strobe
     ├── ArtifactError          an artifact is missing, changed or contradictory
     │   └── ArtifactNotLogged  it has no version yet (also an AttributeError, so that hasattr() works)
     ├── MissingExtra           a library that an optional capability needs is not installed
@@ -60,10 +59,6 @@ class JournalError(Error):
 
 class JournalVersion(JournalError):
     """The journal was written by a newer Strobe."""
-
-
-class JournalCorrupt(JournalError):
-    """Bytes in the journal are not what was written."""
 
 
 class ArtifactError(Error):

@@ -37,7 +37,6 @@ class Replay:
         self.files: dict[str, ev.SavedFile] = {}
         self.artifacts: list[ev.ArtifactUse] = []
         self.alerts: list[ev.Alert] = []
-        self.num_system_rows = 0
         #: whether the last refresh stopped early because its caller had no more time
         self.is_partial = False
         self._reader = JournalReader(run_dir.journal)
@@ -82,7 +81,6 @@ class Replay:
 
     def _take_row(self, header: Header, row: Row) -> None:
         if header.kind not in HISTORY_KINDS:
-            self.num_system_rows += header.kind == "system"
             return
         self._clips.note_row(header, row)
         self._book.add(header, row)
