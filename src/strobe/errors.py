@@ -13,7 +13,12 @@
     ├── ArtifactError          an artifact is missing, changed or contradictory
     │   └── ArtifactNotLogged  it has no version yet (also an AttributeError, so that hasattr() works)
     ├── MissingExtra           a library that an optional capability needs is not installed
-    └── CommError              a server could not be reached or refused
+    ├── CommError              a server could not be reached or refused
+    └── StoreError             the server's store cannot do it
+        ├── StoreBusy          not now: a lost connection, a lock held too long; the same again may work
+        ├── StoreFull          no space, or a quota is used up
+        ├── StoreVersion       written by another version of Strobe
+        └── NotInStore         there is no such thing in the store
 
 A message says what happened, the value seen and what to do next, in one line.
 """
@@ -75,6 +80,26 @@ class MissingExtra(Error, ImportError):
 
 class CommError(Error):
     """A server could not be reached or refused."""
+
+
+class StoreError(Error):
+    """The server's store cannot do what was asked."""
+
+
+class StoreBusy(StoreError):
+    """Not now: the database cannot be reached or is locked; the same again may work."""
+
+
+class StoreFull(StoreError):
+    """There is no space left, or a quota is used up."""
+
+
+class StoreVersion(StoreError):
+    """The store was written by another version of Strobe."""
+
+
+class NotInStore(StoreError):
+    """There is no such thing in the store."""
 
 
 class StrobeWarning(UserWarning):

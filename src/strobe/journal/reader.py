@@ -36,6 +36,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     is_fill: bool = False
     #: its place in time: `time_ns`, but never before what the same writer recorded earlier (a clock may be set back)
     order_ns: int = 0
+    #: the sequence of the record itself: that of the row, or that of the fill, which came later
+    record: int = -1
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Yield what was logged; holes are left out, keys of nested maps are strings."""
@@ -50,7 +52,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             return self
         keys = tuple(self.keys[place] for place in places)
         values = [self.values[place] for place in places]
-        return Row(self.sequence, self.step, self.time_ns, keys, values, self.is_fill, self.order_ns)
+        return Row(self.sequence, self.step, self.time_ns, keys, values, self.is_fill, self.order_ns, self.record)
 
 
 class Noted(msgspec.Struct, frozen=True, gc=False):
@@ -65,7 +67,17 @@ Entry = Row | Noted
 
 _decode_header = msgspec.msgpack.Decoder(Header).decode
 _decode_seal = msgspec.msgpack.Decoder(Seal).decode
-_decode_event: Callable[[bytes], Event] = msgspec.msgpack.Decoder(AnyEvent, ext_hook=value.decode_extension).decode
+_decode_known: Callable[[bytes], Event] = msgspec.msgpack.Decoder(AnyEvent, ext_hook=value.decode_extension).decode
+
+
+def decode_event(payload: bytes) -> Event:
+    """Return the event that a record or a batch holds; Unknown for one of a newer version."""
+    try:
+        return _decode_known(payload)
+    except msgspec.ValidationError:
+        fields = value.decode(payload)
+        name = str(fields.pop("type", "?"))
+        return Unknown(time_ns=int(fields.pop("time_ns", 0)), name=name, fields=fields)
 
 
 class SegmentReader:
@@ -180,15 +192,16 @@ class SegmentReader:
                 return None
             if time_ns > self.latest_ns:
                 self.latest_ns = time_ns
-            return Row(sequence, step, time_ns, keys, values, False, self.latest_ns)
+            return Row(sequence, step, time_ns, keys, values, False, self.latest_ns, sequence)
         if frame.kind == KEYS:
             key_set, names = value.decode(frame.payload)
             self._keys[key_set] = tuple(names)
         elif frame.kind == FILL:
             row_sequence, step, time_ns, filled = value.decode(frame.payload)
-            return Row(row_sequence, step, time_ns, tuple(filled), list(filled.values()), True, time_ns)
+            return Row(row_sequence, step, time_ns, tuple(filled), list(filled.values()), True, time_ns, sequence)
         elif frame.kind == EVENT:
-            event = self._decode_event(frame.payload)
+            event = decode_event(frame.payload)
+            self.num_unknown += isinstance(event, Unknown)
             self.latest_ns = max(self.latest_ns, event.time_ns)
             return Noted(sequence, event, self.latest_ns)
         elif frame.kind == HEADER:
@@ -198,15 +211,6 @@ class SegmentReader:
         else:
             self.num_unknown += 1
         return None
-
-    def _decode_event(self, payload: bytes) -> Event:
-        try:
-            return _decode_event(payload)
-        except msgspec.ValidationError:
-            fields = value.decode(payload)
-            name = str(fields.pop("type", "?"))
-            self.num_unknown += 1
-            return Unknown(time_ns=int(fields.pop("time_ns", 0)), name=name, fields=fields)
 
     def _check_seal(self, frame: Frame, seal: Seal) -> None:
         self.seal = seal

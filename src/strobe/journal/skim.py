@@ -20,7 +20,7 @@ from strobe.home import RunDir
 from strobe.journal import value
 from strobe.journal.frame import EVENT, FRAME_SIZE, HEADER, MAGIC, MARKER, ROW, SEEDS
 from strobe.journal.history import HISTORY_KINDS
-from strobe.journal.reader import Entry, JournalReader, Noted, Row, SegmentReader
+from strobe.journal.reader import Entry, JournalReader, Noted, Row, SegmentReader, decode_event
 from strobe.journal.replay import Replay
 from strobe.journal.segment import Header, list_segments
 
@@ -143,7 +143,7 @@ class _Skimmed:
             if kind == HEADER:
                 self._segment.header = msgspec.msgpack.decode(payload, type=Header)
             else:
-                event = self._segment._decode_event(payload)
+                event = decode_event(payload)
                 self._latest_ns = max(self._latest_ns, event.time_ns)
                 number = self._segment.header.first_sequence + sequence
                 self.events.append(Noted(number, event, self._latest_ns))

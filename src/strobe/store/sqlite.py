@@ -1,0 +1,140 @@
+"""SQLite as a `Database`: one file, nothing to start.
+
+Write-ahead logging: readers see the last commit while one writer works. A commit is in the log file before it is
+acknowledged, so a killed process loses nothing; the log is forced to the disk at checkpoints, so a power failure may
+lose the last moments, which agents still hold and send again.
+"""
+
+from __future__ import annotations
+
+import queue
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from strobe.errors import StoreBusy, StoreError, StoreFull
+from strobe.store.database import SQLITE, Cursor, Row, T
+
+_BUSY_TIMEOUT_S = 30.0
+_MAX_READERS = 8
+_PAGE_BYTES = 16_384
+_CACHE_KB = 16_384
+
+
+class SqliteDatabase:
+    """A database file; made if it is not there."""
+
+    dialect = SQLITE
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writing = threading.Lock()
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._permits = threading.BoundedSemaphore(_MAX_READERS)
+        self._connections: list[sqlite3.Connection] = []
+        with _translated(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = self._connect()
+            self._writer.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            self._writer.execute("PRAGMA journal_mode = WAL")
+
+    def read(self, ask: Callable[[Cursor], T]) -> T:
+        with self._permits, _translated(self.path):
+            connection = self._reader()
+            try:
+                connection.execute("BEGIN")
+                try:
+                    return ask(_SqliteCursor(connection))
+                finally:
+                    connection.execute("ROLLBACK")
+            finally:
+                self._idle.put(connection)
+
+    def write(self, change: Callable[[Cursor], T]) -> T:
+        with self._writing, _translated(self.path):
+            connection = self._writer
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = change(_SqliteCursor(connection))
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # a full disk has rolled back by itself
+                    connection.execute("ROLLBACK")
+                raise
+            return result
+
+    def backup(self, target: Path) -> None:
+        """Write a copy of the database as it is now to `target`, while others go on reading and writing."""
+        with _translated(target), sqlite3.connect(target) as copy:
+            source = self._connect()
+            try:
+                source.backup(copy)
+            finally:
+                self._connections.remove(source)
+                source.close()
+        copy.close()
+
+    def close(self) -> None:
+        with self._writing:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+
+    def _reader(self) -> sqlite3.Connection:
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=512
+        )
+        for pragma in ("synchronous = NORMAL", "foreign_keys = ON", f"cache_size = -{_CACHE_KB}"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.create_function("REGEXP", 2, _matches, deterministic=True)
+        self._connections.append(connection)
+        return connection
+
+
+class _SqliteCursor:
+    dialect = SQLITE
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, sql: str, *parameters: Any) -> list[Row]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def one(self, sql: str, *parameters: Any) -> Row | None:
+        found: Row | None = self._connection.execute(sql, parameters).fetchone()
+        return found
+
+    def run(self, sql: str, *parameters: Any) -> int:
+        return self._connection.execute(sql, parameters).rowcount
+
+    def many(self, sql: str, rows: Iterable[Row]) -> None:
+        self._connection.executemany(sql, rows)
+
+
+def _matches(pattern: str, text: object) -> bool:
+    return isinstance(text, str) and re.search(pattern, text) is not None
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        text = str(error)
+        if "full" in text:
+            raise StoreFull(f"{path}: {text}; make room on its disk, senders will send again") from error
+        if "locked" in text or "busy" in text:
+            raise StoreBusy(f"{path}: {text} for {_BUSY_TIMEOUT_S:g} s; another process is writing to it") from error
+        raise StoreError(f"{path}: {text}") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: {error}; restore it from a backup if the file is damaged") from error
