@@ -1,0 +1,124 @@
+"""The bytes of a page: columns of 64-bit numbers in as few bytes as their spread needs, exact for every value.
+
+Integers become differences between neighbours less the smallest difference, so steps, sequence numbers and counts
+mostly take nothing and times what their noise needs. Floats keep their bits less the low bytes that are zero in all
+of them (a float32 has three). What is left is stored byte plane by byte plane: numpy copies a long plane faster than
+many short rows. A checksum covers everything. Must not know what the columns mean.
+
+    u8 version · u8 integer columns · u8 float columns · u8 zero · u32 rows · u32 crc32 of all but itself
+    per column: i64 first value · i64 smallest difference · u8 first byte kept · u8 first byte above not kept
+    the kept bytes of each column
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from strobe.errors import Error
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+_VERSION = 1
+_HEAD = struct.Struct("<BBBBII")
+_COLUMN = np.dtype([("first", "<i8"), ("least", "<i8"), ("low", "u1"), ("high", "u1")])
+
+
+class PageCorrupt(Error):
+    """A stored page is not what was written, or was written by a newer Strobe."""
+
+
+def encode(ints: Array, floats: Array) -> bytes:
+    """Pack a matrix of int64 rows and one of float64 rows, of equal length, into bytes."""
+    rows = ints.shape[1]
+    columns: Array = np.zeros(len(ints) + len(floats), _COLUMN)
+    planes = []
+    if rows:
+        columns["first"][: len(ints)] = ints[:, 0]
+    if rows > 1:
+        deltas = ints[:, 1:] - ints[:, :-1]  # wraps, and so does the sum that undoes it
+        least = deltas.min(axis=1)
+        spread = (deltas.max(axis=1) - least).view(np.uint64)
+        columns["least"][: len(ints)] = least
+        for index in np.flatnonzero(spread).tolist():
+            offsets = deltas[index] - least[index]
+            high = _bytes_needed(int(spread[index]))
+            columns["high"][index] = high
+            planes.append(_planes(offsets, 0, high))
+    for number, bits in enumerate(np.ascontiguousarray(floats).view(np.int64)):
+        index = len(ints) + number
+        low, high = _kept(bits)
+        if low == high:
+            columns["first"][index] = bits[0] if rows else 0
+        columns["low"][index], columns["high"][index] = low, high
+        planes.append(_planes(bits, low, high))
+    body = b"".join([columns.tobytes(), *planes])
+    head = _HEAD.pack(_VERSION, len(ints), len(floats), 0, rows, 0)[:8]
+    return b"".join([head, zlib.crc32(body, zlib.crc32(head)).to_bytes(4, "little"), body])
+
+
+def decode(blob: bytes) -> tuple[Array, Array]:
+    """Return the two matrices that `encode` was given. Raises PageCorrupt when a byte is missing or changed."""
+    if len(blob) < _HEAD.size:
+        raise PageCorrupt(
+            f"page of {len(blob)} bytes, its head alone needs {_HEAD.size}; restore it from a backup or sync again"
+        )
+    version, num_ints, num_floats, _, rows, crc = _HEAD.unpack_from(blob)
+    if version != _VERSION:
+        raise PageCorrupt(
+            f"page format {version}, this Strobe reads {_VERSION}; upgrade Strobe or restore from a backup"
+        )
+    seen = zlib.crc32(memoryview(blob)[_HEAD.size :], zlib.crc32(blob[:8]))
+    if seen != crc:
+        raise PageCorrupt(
+            f"page checksum {seen:#010x}, written with {crc:#010x}; restore it from a backup or sync again"
+        )
+    columns = np.frombuffer(blob, _COLUMN, num_ints + num_floats, _HEAD.size)
+    offset = _HEAD.size + columns.nbytes
+    ints = np.zeros((num_ints, rows), "<i8")
+    floats = np.zeros((num_floats, rows), "<i8")
+    lows, highs = columns["low"].tolist(), columns["high"].tolist()
+    for index, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        if index < num_ints:
+            bits, length = ints[index, 1:], max(rows - 1, 0)
+        else:
+            bits, length = floats[index - num_ints], rows
+        if high - low == 8:
+            bits[:] = np.frombuffer(blob, "<i8", length, offset)
+        elif high > low:
+            stored = np.frombuffer(blob, np.uint8, length * (high - low), offset).reshape(high - low, length)
+            bits.view(np.uint8).reshape(length, 8)[:, low:high] = stored.T
+        elif index >= num_ints:
+            bits[:] = columns["first"][index]
+        offset += length * (high - low)
+    if offset != len(blob):
+        raise PageCorrupt(
+            f"page of {len(blob)} bytes, its columns end at {offset}; restore it from a backup or sync again"
+        )
+    if rows:
+        ints[:, 1:] += columns["least"][:num_ints, None]
+        ints[:, 0] = columns["first"][:num_ints]
+        np.cumsum(ints, axis=1, out=ints)
+    return ints, floats.view("<f8")
+
+
+def _kept(bits: Array) -> tuple[int, int]:
+    """Return the range of bytes to keep of a float column; an empty one when all values are the same."""
+    if not len(bits) or (bits == bits[0]).all():
+        return 0, 0
+    used = int(np.bitwise_or.reduce(bits)) & (2**64 - 1)
+    return ((used & -used).bit_length() - 1) // 8, 8
+
+
+def _bytes_needed(number: int) -> int:
+    return (number.bit_length() + 7) // 8
+
+
+def _planes(numbers: Array, low: int, high: int) -> bytes:
+    octets: Array = np.ascontiguousarray(numbers).view(np.uint8)
+    if high - low < 8:  # else the numbers are kept as they are, and are read without a loop over planes
+        octets = octets.reshape(-1, 8)[:, low:high].T
+    return octets.tobytes()
