@@ -1,0 +1,1 @@
+"""Endpoints by noun; each module exports `ENDPOINTS`, and `strobe.server.app.ROUTES` names it."""

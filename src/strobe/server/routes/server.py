@@ -1,0 +1,39 @@
+"""`GET /api/v1/server`: what this server is, so that a client knows before it sends a key or data."""
+
+from __future__ import annotations
+
+import msgspec
+
+from strobe import wire
+from strobe._version import __version__
+from strobe.server.endpoint import Call, endpoint
+from strobe.server.services import Limits
+
+
+class ServerAnswer(msgspec.Struct, kw_only=True):
+    """The handshake."""
+
+    server: str = "strobe"
+    version: str = __version__
+    #: the oldest and the newest version of the protocol that it speaks
+    protocols: tuple[int, int] = (wire.OLDEST_PROTOCOL, wire.PROTOCOL)
+    #: whether a key is needed
+    auth: bool
+    entity: str | None = None
+    user: str | None = None
+    scopes: list[str] = []
+    limits: Limits | None = None
+
+
+@endpoint("GET", "/api/v1/server", access="open", tag="server", returns=ServerAnswer)
+async def get_server(call: Call) -> ServerAnswer:
+    """Say what this server is; to a key's owner also who that is and what one request may bring."""
+    settings, caller = call.services.settings, call.caller
+    answer = ServerAnswer(auth=settings.mode == "server")
+    if caller.is_known:
+        answer.entity, answer.user, answer.limits = caller.entity, caller.user, settings.limits
+        answer.scopes = [scope for scope in ("read", "write", "admin") if caller.allows(scope)]
+    return answer
+
+
+ENDPOINTS = [get_server]
