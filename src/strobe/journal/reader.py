@@ -43,7 +43,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         """Yield what was logged; holes are left out, keys of nested maps are strings."""
         for key, item in zip(self.keys, self.values, strict=True):
             if item is not value.HOLE_VALUE:
-                yield key, _with_text_keys(item) if item.__class__ is dict else item
+                yield key, with_text_keys(item) if item.__class__ is dict else item
 
     def only(self, wanted: set[str]) -> Row:
         """Return the row with these keys alone."""
@@ -262,13 +262,14 @@ class JournalReader:
         return found + [(name, Damage(0, 0, reason)) for name, reason in self.refused.items()]
 
 
-def _with_text_keys(item: Any, depth: int = 0) -> Any:
+def with_text_keys(item: Any, depth: int = 0) -> Any:
+    """Return a decoded value whose maps have text for keys, as everybody who shows them expects."""
     if depth > MAX_DEPTH:
         return item
     if isinstance(item, dict):
-        return {str(key): _with_text_keys(inner, depth + 1) for key, inner in item.items()}
+        return {str(key): with_text_keys(inner, depth + 1) for key, inner in item.items()}
     if isinstance(item, list):
-        return [_with_text_keys(inner, depth + 1) for inner in item]
+        return [with_text_keys(inner, depth + 1) for inner in item]
     return item
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import msgspec
+
 from strobe.journal import cell
 from strobe.journal.cell import BLANK, Cell
 
@@ -30,6 +32,24 @@ _TOKEN = re.compile(
 )
 # What may still become one of the sequences above when more text comes. Bounded, so that nothing is held for ever.
 _UNFINISHED = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}|[\]PX^_][^\x07\x1b]{0,4096}\x1b?|[ -/]{0,4})\Z")
+
+
+class FrozenScreen(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """All there is to know of a screen, as a value that can be kept and gone on from."""
+
+    rows: list[str]
+    marks: list[int]
+    row: int
+    column: int
+    style: str
+    #: the cursor's row, if it is taken apart: characters, and the styles of as many
+    cells: tuple[list[str], list[str]] | None
+    is_overwritten: bool
+    saved: tuple[int, int]
+    top: int
+    home: int
+    has_viewport: bool
+    held: str
 
 
 class Screen:
@@ -90,6 +110,31 @@ class Screen:
         self._top = max(0, self._top - row)
         self._home -= row
         self._saved = (max(0, self._saved[0] - row), self._saved[1])
+
+    @property
+    def reach(self) -> int:
+        """The highest row that the cursor can still get to; those above it are final."""
+        return max(self._top, len(self.rows) - MAX_HEIGHT)
+
+    def freeze(self) -> FrozenScreen:
+        """Return the state; unlike `lines`, this does not settle the row under the cursor."""
+        cells = None if self._cells is None else ([pair[0] for pair in self._cells], [pair[1] for pair in self._cells])
+        return FrozenScreen(
+            list(self.rows), list(self.marks), self.row, self.column, self.style, cells, self._is_overwritten,
+            self._saved, self._top, self._home, self._has_viewport, self._held,
+        )  # fmt: skip
+
+    @classmethod
+    def thaw(cls, frozen: FrozenScreen) -> Screen:
+        """Return a screen that goes on where the frozen one stopped."""
+        screen = cls()
+        screen.rows, screen.marks = list(frozen.rows), list(frozen.marks)
+        screen.row, screen.column, screen.style = frozen.row, frozen.column, frozen.style
+        screen._cells = None if frozen.cells is None else list(zip(*frozen.cells, strict=True))
+        screen._is_overwritten = frozen.is_overwritten
+        screen._saved, screen._top, screen._home = frozen.saved, frozen.top, frozen.home
+        screen._has_viewport, screen._held = frozen.has_viewport, frozen.held
+        return screen
 
     # -- the row under the cursor ------------------------------------------------------------------------------------
 

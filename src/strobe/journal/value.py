@@ -111,6 +111,28 @@ def encode_text(item: Any) -> bytes:
         return encode(_spelled_out(item))
 
 
+def encode_decoded(item: Any) -> bytes:
+    """Encode what `decode` gave: integers beyond 64 bits become what they were in the record."""
+    try:
+        return encode(item)
+    except OverflowError:
+        return encode(_with_bigints(item))
+
+
+def _with_bigints(item: Any) -> Any:
+    if isinstance(item, int):
+        return item if -(2**63) <= item < 2**64 else bigint(item)
+    if isinstance(item, dict):
+        return {key: _with_bigints(inner) for key, inner in item.items()}
+    if isinstance(item, (list, tuple)):
+        return [_with_bigints(inner) for inner in item]
+    if isinstance(item, msgspec.Struct):
+        return msgspec.structs.replace(
+            item, **{name: _with_bigints(getattr(item, name)) for name in item.__struct_fields__}
+        )
+    return item
+
+
 def _spelled_out(item: Any) -> Any:
     if isinstance(item, str):
         return item.encode("utf-8", "backslashreplace").decode()

@@ -22,7 +22,7 @@ def pack(header: Header, entries: Iterable[Entry], *, first: int, until: int) ->
     notes: list[Note] = []
     for entry in entries:
         if isinstance(entry, Noted):
-            notes.append(Note(entry.sequence, entry.order_ns, value.encode_text(_plain(entry.event))))
+            notes.append(Note(entry.sequence, entry.order_ns, value.encode_decoded(_plain(entry.event))))
         else:
             rows.setdefault((entry.is_fill, entry.keys), []).append(entry)
     return Batch(
@@ -64,7 +64,7 @@ def _column(cells: list[Any]) -> Column:
             return Column("q", _integers(cells))
         except OverflowError:
             pass  # an unsigned one beyond 63 bits, or a big one: kept as what it is
-    return Column("m", value.encode(cells))
+    return Column("m", value.encode_decoded(cells))
 
 
 def _integers(numbers: list[int]) -> bytes:

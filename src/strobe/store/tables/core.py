@@ -38,6 +38,8 @@ CREATE TABLE run (
     tail_rows BIGINT NOT NULL DEFAULT 0,
     tail_batches BIGINT NOT NULL DEFAULT 0,
     tail_next BIGINT NOT NULL DEFAULT 0,
+    -- JSON: attempt → first step that it gave up on purpose
+    rewinds TEXT NOT NULL DEFAULT '{{}}',
     -- what it forked from: a run's path and the last step taken over
     parent TEXT,
     fork_step BIGINT,
@@ -86,7 +88,7 @@ CREATE TABLE series (
     first_writer {text_c} NOT NULL,
     first_sequence BIGINT NOT NULL,
     first_step BIGINT NOT NULL,
-    -- the place, step and value (msgpack) of the last
+    -- the place, step, time and value (msgpack) of the last; no value while it is still being computed
     last_order BIGINT NOT NULL,
     last_writer {text_c} NOT NULL,
     last_sequence BIGINT NOT NULL,
@@ -97,9 +99,10 @@ CREATE TABLE series (
     max_step BIGINT NOT NULL,
     has_points SMALLINT NOT NULL DEFAULT 0,
     has_objects SMALLINT NOT NULL DEFAULT 0,
-    -- points that are in pages, and the highest step among them
+    -- points that are in pages, and the lowest and the highest step among them
     folded_count BIGINT NOT NULL DEFAULT 0,
-    folded_step BIGINT,
+    folded_first BIGINT,
+    folded_last BIGINT,
     UNIQUE (run_id, lane, key, attempt)
 );
 CREATE TABLE page (
@@ -114,8 +117,8 @@ CREATE TABLE page (
     body {bytes} NOT NULL,
     PRIMARY KEY (series_id, level, number)
 );
-CREATE INDEX page_step ON page (series_id, level, last_step);
-CREATE INDEX page_time ON page (series_id, level, max_time);
+-- What pages span, without touching their bodies.
+CREATE INDEX page_span ON page (series_id, level, number, first_step, last_step, min_time, max_time);
 CREATE TABLE object (
     run_id BIGINT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     key {text_c} NOT NULL,

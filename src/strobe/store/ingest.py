@@ -1,0 +1,258 @@
+"""Taking in batches: each is one transaction, and taking it in again changes nothing.
+
+The writer's offset is committed together with the data, so whatever dies when, an acknowledged batch is there and an
+unacknowledged one may be sent again. The run's row is locked for the length of the transaction: batches of one run are
+taken in one after the other, those of different runs side by side where the database can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from strobe.home import check_name
+from strobe.journal import value
+from strobe.journal.event import Alert, Console
+from strobe.journal.reader import Noted, decode_event
+from strobe.journal.segment import Header
+from strobe.store import tail
+from strobe.store.columns import Logged, LoggedObject, read_blocks
+from strobe.store.database import Cursor, Database
+from strobe.store.projects import ensure_project
+from strobe.store.series_table import write_series
+from strobe.store.state import Facts, decode_facts, encode_facts
+from strobe.wire.batch import Ack, Batch
+
+_RUN = "id, state, deleted_ns, num_writers, tail_rows, tail_batches, tail_next"
+
+
+class EventStore(Protocol):
+    """Where events of one kind are kept that do not add up to a document."""
+
+    def add(self, cursor: Cursor, run_id: int, attempt: int, writer: str, entries: Sequence[Noted]) -> None:
+        """Take in events of a writer, in its order; each comes once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a batch."""
+
+    ack: Ack
+    run_id: int
+    num_rows: int = 0
+    num_points: int = 0
+    #: the latest time in it
+    time_ns: int = 0
+
+
+@dataclass(slots=True)
+class _Run:
+    id: int
+    state: str
+    deleted_ns: int | None
+    num_writers: int
+    tail_rows: int
+    tail_batches: int
+    tail_next: int
+
+
+class Ingest:
+    """The one way in for what runs log, whoever brings it."""
+
+    def __init__(self, database: Database, *, console: EventStore, alerts: EventStore) -> None:
+        self._database = database
+        self._console = console
+        self._alerts = alerts
+
+    def take(self, batch: Batch, *, now_ns: int) -> Taken:
+        """Take in a batch, or say why not in its ack. Raises CommError if its content makes no sense."""
+        check_name("run id", batch.run)
+        return self._database.write(lambda cursor: self._take(cursor, batch, now_ns))
+
+    def _take(self, cursor: Cursor, batch: Batch, now_ns: int) -> Taken:
+        run = _lock_run(cursor, batch, now_ns)
+        if run.deleted_ns is not None:
+            return Taken(_ack(batch, 0, "refused", f"run {batch.path} was deleted; undo that, or use a new id"), run.id)
+        number, next_sequence = _lock_writer(cursor, run, batch)
+        if batch.first > next_sequence:
+            return Taken(_ack(batch, next_sequence, "gap"), run.id)
+        if batch.until <= next_sequence:
+            cursor.run("UPDATE run SET heartbeat_ns = ? WHERE id = ?", now_ns, run.id)
+            return Taken(_ack(batch, next_sequence, "duplicate"), run.id)
+        logged = read_blocks(batch.blocks, number, since=next_sequence)
+        notes = [
+            Noted(note.sequence, decode_event(note.event), note.order_ns)
+            for note in batch.notes
+            if note.sequence >= next_sequence
+        ]
+        self._store_rows(cursor, run, batch, number, logged)
+        self._store_events(cursor, run, batch, notes)
+        cursor.run("UPDATE writer SET next = ? WHERE run_id = ? AND name = ?", batch.until, run.id, batch.writer)
+        cursor.run(
+            "UPDATE run SET heartbeat_ns = ?, changed_ns = ?, version = version + 1, is_dirty = 1,"
+            " num_rows = num_rows + ? WHERE id = ?",
+            now_ns,
+            now_ns,
+            logged.num_rows if tail.lane_of(batch.kind, batch.writer) == "" else 0,
+            run.id,
+        )
+        return Taken(
+            _ack(batch, batch.until, "stored"),
+            run.id,
+            logged.num_rows,
+            sum(len(points) for news in logged.keys.values() for points in news.points),
+            max([logged.max_time, *(note.event.time_ns for note in notes)]),
+        )
+
+    def _store_rows(self, cursor: Cursor, run: _Run, batch: Batch, writer: int, logged: Logged) -> None:
+        if not logged.keys:
+            return
+        lane = tail.lane_of(batch.kind, batch.writer)
+        rows = write_series(cursor, run.id, lane, batch.attempt, batch.writer, logged.keys)
+        _write_objects(cursor, run.id, batch, logged.objects)
+        num_rows = sum(block.num_rows for block in batch.blocks)
+        is_late = any(
+            int(points.step.min()) <= folded_last
+            for key, news in logged.keys.items()
+            if (folded_last := rows[key].folded_last) is not None
+            for points in news.points
+        )
+        is_full = run.tail_rows + num_rows >= tail.MAX_ROWS or run.tail_batches + 1 >= tail.MAX_BATCHES
+        if is_late or is_full:
+            # Not written to the tail first: it would be read back and removed at once.
+            tail.fold_tail(cursor, run.id, {(lane, batch.attempt, key): n.points for key, n in logged.keys.items()})
+            return
+        tail.append(cursor, run.id, run.tail_next, writer, batch.attempt, batch.blocks)
+        cursor.run(
+            "UPDATE run SET tail_rows = tail_rows + ?, tail_batches = tail_batches + 1, tail_next = tail_next + 1"
+            " WHERE id = ?",
+            num_rows,
+            run.id,
+        )
+
+    def _store_events(self, cursor: Cursor, run: _Run, batch: Batch, notes: list[Noted]) -> None:
+        console = [note for note in notes if isinstance(note.event, Console)]
+        if console:
+            self._console.add(cursor, run.id, batch.attempt, batch.writer, console)
+        alerts = [note for note in notes if isinstance(note.event, Alert)]
+        if alerts:
+            self._alerts.add(cursor, run.id, batch.attempt, batch.writer, alerts)
+        others = [note for note in notes if not isinstance(note.event, (Console, Alert))]
+        if not others and run.state != "crashed":
+            return
+        facts = read_facts(cursor, run.id)
+        header = header_of(batch)
+        for note in others:
+            facts.take(header, (batch.attempt, note.order_ns, batch.writer, note.sequence), note.event)
+        write_facts(cursor, run.id, facts)
+
+
+def read_facts(cursor: Cursor, run_id: int) -> Facts:
+    """Return the document of a run whose row is locked."""
+    row = cursor.one("SELECT facts FROM run WHERE id = ?", run_id)
+    assert row is not None
+    return decode_facts(row[0])
+
+
+def write_facts(cursor: Cursor, run_id: int, facts: Facts) -> None:
+    """Write the document back, and the columns that follow from it."""
+    attempts = facts.attempts
+    started_ns = min((attempt.started_ns for attempt in attempts if attempt.started_ns), default=0)
+    cursor.run(
+        "UPDATE run SET facts = ?, state = ?, started_ns = ?, ended_ns = ?, rewinds = ?, parent = ?, fork_step = ?,"
+        " created_ns = CASE WHEN ? > 0 THEN ? ELSE created_ns END WHERE id = ?",
+        encode_facts(facts),
+        facts.state,
+        started_ns,
+        attempts[-1].ended_ns if attempts else None,
+        msgspec.json.encode(facts.rewinds).decode(),
+        facts.parent,
+        facts.fork_step,
+        started_ns,
+        started_ns,
+        run_id,
+    )
+
+
+def header_of(batch: Batch) -> Header:
+    return Header(
+        entity=batch.entity,
+        project=batch.project,
+        run=batch.run,
+        writer=batch.writer,
+        attempt=batch.attempt,
+        kind=batch.kind,
+        host=batch.host,
+        rank=batch.rank,
+    )
+
+
+def _ack(batch: Batch, next_sequence: int, status: Any, reason: str = "") -> Ack:
+    return Ack(run=str(batch.path), writer=batch.writer, next=next_sequence, status=status, reason=reason)
+
+
+def _lock_run(cursor: Cursor, batch: Batch, now_ns: int) -> _Run:
+    project = ensure_project(cursor, batch.entity, batch.project, now_ns=now_ns)
+    sql = f"SELECT {_RUN} FROM run WHERE project_id = ? AND name = ?{cursor.dialect.for_update}"
+    row = cursor.one(sql, project.id, batch.run)
+    if row is None:
+        cursor.run(
+            "INSERT INTO run (project_id, name, created_ns, heartbeat_ns, changed_ns, facts) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (project_id, name) DO NOTHING",
+            project.id,
+            batch.run,
+            now_ns,
+            now_ns,
+            now_ns,
+            encode_facts(Facts()),
+        )
+        row = cursor.one(sql, project.id, batch.run)
+        assert row is not None
+    return _Run(*row)
+
+
+def _lock_writer(cursor: Cursor, run: _Run, batch: Batch) -> tuple[int, int]:
+    found = cursor.one("SELECT number, next FROM writer WHERE run_id = ? AND name = ?", run.id, batch.writer)
+    if found is not None:
+        return found[0], found[1]
+    cursor.run(
+        "INSERT INTO writer (run_id, name, number, attempt, kind, host, rank) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        run.id,
+        batch.writer,
+        run.num_writers,
+        batch.attempt,
+        batch.kind,
+        batch.host,
+        batch.rank,
+    )
+    cursor.run("UPDATE run SET num_writers = num_writers + 1 WHERE id = ?", run.id)
+    return run.num_writers, 0
+
+
+def _write_objects(cursor: Cursor, run_id: int, batch: Batch, objects: list[LoggedObject]) -> None:
+    rows = [
+        (run_id, found.key, batch.attempt, found.step, found.moment[0], batch.writer, found.moment[1], found.time_ns,
+         type_of(found.value), value.encode_decoded(found.value))
+        for found in objects
+    ]  # fmt: skip
+    if rows:
+        cursor.many(
+            "INSERT INTO object (run_id, key, attempt, step, order_ns, writer, sequence, time_ns, type, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, key, attempt, step) DO UPDATE SET"
+            " order_ns = excluded.order_ns, writer = excluded.writer, sequence = excluded.sequence,"
+            " time_ns = excluded.time_ns, type = excluded.type, body = excluded.body"
+            " WHERE (excluded.order_ns, excluded.writer, excluded.sequence)"
+            " >= (object.order_ns, object.writer, object.sequence)",
+            rows,
+        )
+
+
+def type_of(item: Any) -> str:
+    """Return what kind of thing an object is: its `_type`, or the name of its plain type."""
+    if isinstance(item, dict):
+        return str(item.get("_type", "map"))
+    names = {str: "text", list: "list", int: "integer", type(None): "null", bool: "bool", float: "number"}
+    return names.get(type(item), type(item).__name__.lower())
