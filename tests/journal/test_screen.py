@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.journal.cell import restyle, to_cells, to_text
-from strobe.journal.screen import Screen, render, render_streams
+from strobe.journal.screen import FrozenScreen, Screen, render, render_streams
 
 PLAIN = st.text(st.characters(exclude_categories=["Cc", "Cs"]) | st.just("\n") | st.sampled_from("aé漢\u0301 "))
 TEXTS = ["a", "bar 10%", "  ", "漢字", "e\u0301", "█▌", "\n", "\n", "\r", "\b", "\t", "\r\n", "\x85", "\x07"]
@@ -144,6 +145,19 @@ def test_forgotten_rows_change_nothing_below(start: str, end: str) -> None:
     assert whole.lines(styles=True)[dropped:] == short.lines(styles=True)
 
 
+@given(st.lists(SESSIONS, max_size=6))
+def test_a_frozen_screen_goes_on_as_if_nothing_had_been(pieces: list[str]) -> None:
+    screen, dropped = Screen(), []
+    for piece in pieces:
+        screen.feed(piece + "x\n" * 40 + piece)
+        screen = Screen.thaw(msgspec.msgpack.decode(msgspec.msgpack.encode(screen.freeze()), type=FrozenScreen))
+        reach = screen.reach
+        dropped += screen.rows[:reach]
+        screen.forget_above(reach)
+    whole = render([piece + "x\n" * 40 + piece for piece in pieces], styles=True)
+    assert dropped + screen.lines(styles=True) == whole
+
+
 def test_streams_are_whole_lines_in_the_order_they_began() -> None:
     chunks = [("stdout", "a", 1), ("stderr", "\r 1%", 2), ("stdout", " b\n", 3), ("stdout", "c\n", 4)]
     chunks += [("stderr", "\r99%\n", 5), ("stderr", "done\n", 6)]
@@ -153,6 +167,10 @@ def test_streams_are_whole_lines_in_the_order_they_began() -> None:
         (4, "stdout", "c"),
         (6, "stderr", "done"),
     ]
+
+
+def test_a_bar_keeps_the_time_at_which_it_began() -> None:
+    assert render_streams([("stdout", "\x1b[31m 1%\r", 1), ("stdout", " 2%\r", 2)]) == [(1, "stdout", " 2%")]
 
 
 def test_many_lines_are_read_fast_enough_to_show() -> None:

@@ -116,6 +116,16 @@ class Screen:
         """The highest row that the cursor can still get to; those above it are final."""
         return max(self._top, len(self.rows) - MAX_HEIGHT)
 
+    def begin(self, mark: int) -> None:
+        """Say when the text comes that follows: a line begins with its first text, not with the newline before it."""
+        is_fresh = self.column == 0 and self.row == len(self.rows) - 1 and not self.rows[-1] and not self._cells
+        if is_fresh:
+            self.marks[-1] = mark
+
+    def break_row(self, mark: int = 0) -> None:
+        """Go on in the next row, as a terminal does at its right edge."""
+        self._move(self.row + 1, 0, mark)
+
     def freeze(self) -> FrozenScreen:
         """Return the state; unlike `lines`, this does not settle the row under the cursor."""
         cells = None if self._cells is None else ([pair[0] for pair in self._cells], [pair[1] for pair in self._cells])
@@ -298,10 +308,8 @@ def render_streams(chunks: Iterable[tuple[str, str, int]], *, styles: bool = Fal
     for stream, text, mark in chunks:
         if stream not in screens:
             screens[stream] = Screen()
-            screens[stream].marks[0] = mark
         screen = screens[stream]
-        if screen.column == 0 and not screen.rows[-1] and screen.row == len(screen.rows) - 1:
-            screen.marks[-1] = mark  # a line begins with its first text, not with the newline before it
+        screen.begin(mark)
         screen.feed(text, mark)
     found = [
         (screen.marks[number], stream, line)
