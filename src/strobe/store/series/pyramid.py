@@ -81,8 +81,7 @@ def upper_pages(
     `count` is the number of points up to which pages above may be made; `known` holds at least the `siblings`.
     """
     num_full = len(points) // POINTS_PER_PAGE
-    whole = Buckets.of_points(points.take(slice(num_full * POINTS_PER_PAGE)))
-    buckets = whole.grouped(np.arange(0, len(whole), POINTS_PER_BUCKET))
+    buckets = Buckets.concat([Buckets.none(), *(_lowest_buckets(points, number) for number in range(num_full))])
     pages: list[Page] = []
     for run in _runs(first, first + num_full, count):
         pages += _bucket_pages(series, run.level, run.first, buckets)
@@ -95,6 +94,12 @@ def upper_pages(
             children = Buckets.concat(parts)
             buckets = children.grouped(np.arange(0, len(children), FAN_OUT))
     return pages
+
+
+def _lowest_buckets(points: Points, number: int) -> Buckets:
+    """Return the level 1 buckets of one page; page by page, because a page's columns fit a processor's cache."""
+    page = points.take(slice(number * POINTS_PER_PAGE, (number + 1) * POINTS_PER_PAGE))
+    return Buckets.of_points(page).grouped(np.arange(0, POINTS_PER_PAGE, POINTS_PER_BUCKET))
 
 
 def _raw_page(series: int, number: int, points: Points) -> Page:
