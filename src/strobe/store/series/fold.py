@@ -13,7 +13,7 @@ import numpy as np
 
 from strobe.store.series.column import Array
 from strobe.store.series.lockstep import Exchange, Task, run_together
-from strobe.store.series.page import POINTS_PER_PAGE, Directory, PageRange, PageStore, Window
+from strobe.store.series.page import EVERYTHING, POINTS_PER_PAGE, Directory, PageRange, PageStore, Window
 from strobe.store.series.point import Points
 from strobe.store.series.pyramid import load_points, raw_pages, siblings, upper_pages
 
@@ -28,9 +28,16 @@ def fold(store: PageStore, batches: Mapping[int, Points], rank: Array) -> None:
     the same point again and changes nothing, so a fold may be repeated.
     """
     new = {series: points.ordered(rank) for series, points in batches.items() if len(points)}
-    windows = {series: Window(int(points.step[0]), int(points.step[-1])) for series, points in new.items()}
-    known = store.directory(windows) if windows else {}
-    run_together(store, [_fold(series, known.get(series, Directory()), new[series], rank) for series in new])
+    if not new:
+        return
+    known = {series: Directory() for series in new} | dict(store.directory(dict.fromkeys(new, EVERYTHING)))
+    late = {
+        series: Window(first_step=int(points.step[0]))
+        for series, points in new.items()
+        if known[series].count and points.step[0] <= known[series].last_step
+    }
+    known |= store.directory(late) if late else {}
+    run_together(store, [_fold(series, known[series], points, rank) for series, points in new.items()])
 
 
 def _fold(series: int, known: Directory, new: Points, rank: Array) -> Task[None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeAlias
 
 from strobe.store.series.page import EVERYTHING, Directory, PageStore, Window
 from strobe.store.series.point import Points
@@ -67,44 +68,48 @@ class Source:
         return max(min(firsts), self.window.first_step), min(max(lasts), self.window.last_step)
 
 
-def open_sources(store: PageStore, lines: Sequence[Line]) -> list[list[Source]]:
-    """Return the sources of each line; one call to the store, unless a series is asked about with several windows."""
-    asked = {(part.series, part.within(line.window)): Directory() for line in lines for part in line.parts}
-    waiting = list(asked)
-    while waiting:
-        now: dict[int, Window] = {}
-        for series, window in waiting:
-            now.setdefault(series, window)
-        found = store.directory(now)
-        asked.update({(series, now[series]): known for series, known in found.items()})
-        waiting = [(series, window) for series, window in waiting if now[series] != window]
+Zone: TypeAlias = list[Source]  # those that have points between the same two steps, in order of attempts
+_Asked: TypeAlias = tuple[int, Window]
+
+
+def open_zones(store: PageStore, lines: Sequence[Line]) -> list[list[Zone]]:
+    """Return each line as zones in step order. One call to the store, a second one where attempts overlap."""
+    known = _look_up(store, {(part.series, part.within(line.window)) for line in lines for part in line.parts})
+    cut = []
+    for line in lines:
+        asked = [(part, part.within(line.window)) for part in line.parts]
+        cut.append(_cut([Source(part, window, known[part.series, window]) for part, window in asked]))
+    narrowed = {(source.part.series, source.window) for zones in cut for zone in zones for source in zone} - set(known)
+    known |= _look_up(store, narrowed)
     return [
-        [
-            Source(part, window, asked[part.series, window])
-            for part in line.parts
-            for window in [part.within(line.window)]
-        ]
-        for line in lines
+        [[replace(source, known=known[source.part.series, source.window]) for source in zone] for zone in zones]
+        for zones in cut
     ]
 
 
-def cut_zones(sources: Sequence[Source]) -> list[list[Source]]:
-    """Return the sources of a line cut at each other's ends, in step order: those in one zone overlap in steps.
+def _look_up(store: PageStore, asked: set[_Asked]) -> dict[_Asked, Directory]:
+    """Return the directories; as many calls as there are windows on one series (a run and its forks in one chart)."""
+    known = dict.fromkeys(asked, Directory())
+    while asked:
+        windows = dict(asked)
+        known.update({(series, windows[series]): found for series, found in store.directory(windows).items()})
+        asked = asked - set(windows.items())
+    return known
 
-    A source that is cut has the narrower window, but still the directory of the wider one.
-    """
+
+def _cut(sources: Sequence[Source]) -> list[Zone]:
+    """Cut the sources at each other's first and last steps."""
     extents = [(source, *source.extent()) for source in sources]
     extents = [(source, first, last) for source, first, last in extents if first <= last]
     edges = sorted({first for _, first, _ in extents} | {last + 1 for _, _, last in extents})
-    zones: list[list[Source]] = []
+    zones = []
     for start, end in pairwise(edges):
-        zone = [
-            source
-            if (first, last) == (start, end - 1)
-            else replace(source, window=replace(source.window, first_step=start, last_step=end - 1))
-            for source, first, last in extents
-            if first <= start and end - 1 <= last
-        ]
+        zone = []
+        for source, first, last in extents:
+            if first <= start and end - 1 <= last:
+                is_whole = (first, last) == (start, end - 1)
+                window = source.window if is_whole else replace(source.window, first_step=start, last_step=end - 1)
+                zone.append(replace(source, window=window))
         if zone:
             zones.append(zone)
     return zones

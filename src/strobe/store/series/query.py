@@ -15,7 +15,7 @@ from strobe.errors import UsageError
 from strobe.store.series.bucket import Buckets
 from strobe.store.series.column import Array
 from strobe.store.series.cover import choose_level, cover, points_at_least, select
-from strobe.store.series.line import Line, Source, cut_zones, open_sources
+from strobe.store.series.line import Line, Source, Zone, open_zones
 from strobe.store.series.lockstep import Task, run_together
 from strobe.store.series.page import FAN_OUT, POINTS_PER_BUCKET, PageStore
 from strobe.store.series.read import read_zone
@@ -41,13 +41,13 @@ def digest(store: PageStore, lines: Sequence[Line]) -> list[Buckets]:
 def resolve(store: PageStore, lines: Sequence[Line], pixels: int) -> list[Buckets]:
     """Return each line in buckets over exactly the points in its window: all raw if at most `pixels`, else more than
     these, mostly by a factor below 4, or below 16 when they are raw."""
-    opened = open_sources(store, lines)
+    opened = open_zones(store, lines)
     parts: list[list[Buckets]] = [[] for _ in lines]
     tasks: list[Task[Buckets]] = []
     owners: list[list[Buckets]] = []
-    for sources, found in zip(opened, parts, strict=True):
-        level = choose_level(sum(map(_num_points, sources)), pixels)
-        for zone in cut_zones(sources):
+    for zones, found in zip(opened, parts, strict=True):
+        level = choose_level(sum(max(map(_num_points, zone)) for zone in zones), pixels)
+        for zone in zones:
             if len(zone) > 1:
                 found.append(_merged(store, zone, pixels))
                 continue
@@ -60,12 +60,15 @@ def resolve(store: PageStore, lines: Sequence[Line], pixels: int) -> list[Bucket
     return [_in_step_order(found) for found in parts]
 
 
-def column_starts(x: Array, pixels: int) -> Array:
-    """Return where each of `pixels` equal widths of a rising x begins, leaving out those that hold nothing."""
-    span = int(x[-1]) - int(x[0]) + 1
-    offset = (x - x[0]).view(np.uint64).astype(np.float64)  # exact where a signed difference would overflow
-    column = np.minimum((offset * (pixels / span)).astype(np.int64), pixels - 1)
-    return np.flatnonzero(np.append(True, column[1:] != column[:-1]))
+def in_columns(buckets: Buckets, x: Array, first: int, last: int, pixels: int) -> tuple[Array, Buckets]:
+    """Join the buckets whose rising x lies in the same of `pixels` equal widths from `first` to `last`.
+
+    Returns the numbers of the columns that hold something, and what they hold.
+    """
+    offset: Array = (x - first).view(np.uint64).astype(np.float64)  # right where a signed difference would overflow
+    column = np.minimum((offset * (pixels / (last - first + 1))).astype(np.int64), pixels - 1)
+    starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
+    return column[starts], buckets.grouped(starts)
 
 
 def _num_points(source: Source) -> int:
@@ -77,10 +80,10 @@ def _fit(buckets: Buckets, pixels: int, axis: Axis) -> Buckets:
         return buckets
     # Time may run back from step to step; its running maximum does not, so that columns hold neighbours.
     x = buckets.first_step if axis == "step" else np.maximum.accumulate(buckets.min_time)
-    return buckets.grouped(column_starts(x, pixels))
+    return in_columns(buckets, x, int(x[0]), int(x[-1]), pixels)[1]
 
 
-def _merged(store: PageStore, zone: Sequence[Source], pixels: int) -> Buckets:
+def _merged(store: PageStore, zone: Zone, pixels: int) -> Buckets:
     """Return the points of overlapping attempts in at most 16 buckets a pixel, whatever their number."""
     width, parts = 1, [Buckets.none()]
     for points in read_zone(store, zone):

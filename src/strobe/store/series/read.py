@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from strobe.store.series.cover import select
-from strobe.store.series.line import Line, Source, cut_zones, open_sources
-from strobe.store.series.page import Directory, PageRange, PageStore
+from strobe.store.series.line import Line, Source, Zone, open_zones
+from strobe.store.series.page import PageRange, PageStore
 from strobe.store.series.point import Points
 from strobe.store.series.pyramid import load_points
 
@@ -20,9 +20,8 @@ _BATCH = 16  # raw pages to a fetch
 
 def read_points(store: PageStore, line: Line, limit: int | None = None) -> Iterator[Points]:
     """Yield the points of a line in step order, some pages at a time, at most `limit` of them."""
-    [sources] = open_sources(store, [line])
     left = limit
-    for zone in cut_zones(sources):
+    for zone in open_zones(store, [line])[0]:
         for points in read_zone(store, zone):
             if left is not None and len(points) >= left:
                 if left:
@@ -32,7 +31,7 @@ def read_points(store: PageStore, line: Line, limit: int | None = None) -> Itera
             yield points
 
 
-def read_zone(store: PageStore, zone: Sequence[Source]) -> Iterator[Points]:
+def read_zone(store: PageStore, zone: Zone) -> Iterator[Points]:
     """Yield the points of sources that overlap in steps, merged; of two at one step that of the later source."""
     streams = [_read_source(store, source) for source in zone]
     if len(streams) == 1:
@@ -58,8 +57,7 @@ def _merge(parts: Sequence[Points]) -> Points:
 
 def _read_source(store: PageStore, source: Source) -> Iterator[Points]:
     """Yield the points of one source, never an empty piece."""
-    series, window = source.part.series, source.window
-    known = store.directory({series: window}).get(series, Directory())
+    series, window, known = source.part.series, source.window, source.known
     for first in range(known.low, known.high + 1, _BATCH):
         pages = store.fetch([PageRange(series, 0, first, min(first + _BATCH - 1, known.high))])
         for page in sorted(pages, key=lambda page: page.number):
