@@ -1,0 +1,156 @@
+"""The files of runs: media, saved files, big values. A file is a path, a content, and when and why it came.
+
+Contents are shared (strobe.store.contents). What a sender need not send again is only what its own project has:
+otherwise knowing a digest would be enough to get another project's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+import msgspec
+
+from strobe.errors import NotInStore, UsageError
+from strobe.store.contents import Content, Contents, Incoming, check_sha256
+from strobe.store.database import Cursor, Row
+from strobe.store.filepath import check_file_path
+from strobe.store.references import is_in_project
+
+#: when the SDK was to keep a file: whenever it changed, at once, or at the end of the run
+Policy = Literal["live", "now", "end"]
+
+_COLUMNS = "f.path, f.size, f.sha256, b.md5, f.mtime_ns, f.policy, f.uploaded_ns"
+_SELECT = f"SELECT {_COLUMNS} FROM run_file f JOIN blob b ON b.sha256 = f.sha256"
+#: sorts after every text that goes on
+_LAST = "\U0010ffff"
+
+
+class RunFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a run."""
+
+    path: str
+    size: int
+    sha256: str
+    #: in base64, as wandb gives it
+    md5: str
+    #: of the file where it came from
+    mtime_ns: int | None
+    policy: str
+    uploaded_ns: int
+
+
+class Files:
+    """The files of all runs."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+        self._database = contents.database
+
+    def put(
+        self, run_id: int, path: str, incoming: Incoming, *, policy: Policy = "now", mtime_ns: int | None = None
+    ) -> RunFile:
+        """Make what came in the content of a file; it replaces what was there."""
+        check_place(path, policy)
+        return self.contents.keep(incoming, lambda cursor, it: self._add(cursor, run_id, path, it, policy, mtime_ns))
+
+    def put_known(
+        self,
+        run_id: int,
+        path: str,
+        sha256: str,
+        size: int,
+        *,
+        policy: Policy = "now",
+        mtime_ns: int | None = None,
+    ) -> RunFile | None:
+        """Make a content that the run's project has the content of a file; None if it has no such: it must be sent."""
+        check_place(path, policy)
+        check_sha256(sha256)
+
+        def change(cursor: Cursor) -> RunFile | None:
+            project = cursor.one("SELECT project_id FROM run WHERE id = ?", run_id)
+            if project is None or not is_in_project(cursor, project[0], sha256):
+                return None
+            if not self.contents.hold(cursor, [sha256]):
+                return None
+            row = cursor.one("SELECT md5, size FROM blob WHERE sha256 = ?", sha256)
+            if row is None or row[1] != size:
+                return None
+            return self._add(cursor, run_id, path, Content(sha256, *row), policy, mtime_ns)
+
+        return self._database.write(change)
+
+    def get(self, run_id: int, path: str) -> RunFile:
+        """Return a file; NotInStore if the run has none there."""
+        sql = f"{_SELECT} WHERE f.run_id = ? AND f.path = ?"
+        row = self._database.read(lambda cursor: cursor.one(sql, run_id, path))
+        if row is None:
+            raise NotInStore(f"the run has no file {path!r}")
+        return _file(row)
+
+    def list(self, run_id: int, *, prefix: str = "", after: str = "", limit: int = 1000) -> list[RunFile]:
+        """Return the files whose path begins with `prefix` and sorts after `after`, by their paths."""
+        sql = f"{_SELECT} WHERE f.run_id = ? AND f.path >= ? AND f.path < ? AND f.path > ? ORDER BY f.path LIMIT ?"
+        rows = self._database.read(lambda cursor: cursor.all(sql, run_id, prefix, prefix + _LAST, after, limit))
+        return [_file(row) for row in rows]
+
+    def delete(self, run_id: int, path: str) -> None:
+        """Delete a file; NotInStore if the run has none there. Its content goes with gc, if nobody else has it."""
+
+        def change(cursor: Cursor) -> int:
+            self._note(cursor, run_id)
+            return cursor.run("DELETE FROM run_file WHERE run_id = ? AND path = ?", run_id, path)
+
+        if not self._database.write(change):
+            raise NotInStore(f"the run has no file {path!r}")
+
+    def read(self, file: RunFile, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+        """Yield a file's bytes from `start` up to but without `stop`."""
+        return self.contents.read(file.sha256, start, stop)
+
+    def take(self, cursor: Cursor, run_id: int, path: str, content: Content, policy: str, mtime_ns: int | None) -> None:
+        """Take what an upload in parts brought (see strobe.store.uploads)."""
+        self._add(cursor, run_id, path, content, policy, mtime_ns)
+
+    def _add(
+        self, cursor: Cursor, run_id: int, path: str, content: Content, policy: str, mtime_ns: int | None
+    ) -> RunFile:
+        now = self.contents.clock()
+        if not self._note(cursor, run_id):
+            raise NotInStore("the run is not there any more")
+        cursor.run(
+            "INSERT INTO run_file (run_id, path, sha256, size, mtime_ns, policy, uploaded_ns) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, path) DO UPDATE SET sha256 = excluded.sha256, "
+            "size = excluded.size, mtime_ns = excluded.mtime_ns, policy = excluded.policy, "
+            "uploaded_ns = excluded.uploaded_ns",
+            *(run_id, path, content.sha256, content.size, mtime_ns, policy, now),
+        )
+        return RunFile(
+            path=path,
+            size=content.size,
+            sha256=content.sha256,
+            md5=content.md5,
+            mtime_ns=mtime_ns,
+            policy=policy,
+            uploaded_ns=now,
+        )
+
+    def _note(self, cursor: Cursor, run_id: int) -> int:
+        """Let whoever watches the run know that it has changed."""
+        sql = "UPDATE run SET version = version + 1, changed_ns = ? WHERE id = ?"
+        return cursor.run(sql, self.contents.clock(), run_id)
+
+
+def check_place(path: str, policy: str) -> None:
+    """Raise UsageError if a run can have no file there, or the policy is none."""
+    check_file_path(path)
+    if policy not in get_args(Policy):
+        raise UsageError(f"policy {policy!r}: it can be {', '.join(get_args(Policy))}")
+
+
+def _file(row: Row) -> RunFile:
+    path, size, sha256, md5, mtime_ns, policy, uploaded_ns = row
+    return RunFile(
+        path=path, size=size, sha256=sha256, md5=md5, mtime_ns=mtime_ns, policy=policy, uploaded_ns=uploaded_ns
+    )
