@@ -1,4 +1,8 @@
-"""The application: every route module's endpoints, behind what all requests go through."""
+"""The application: every route module's endpoints, behind what all requests go through.
+
+From the outside in: headers on every answer, the log and the figures, the check of the name that the server is called
+by, the route; then, per endpoint, limits on the body, the protocol's version, who asks, where from, how often.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,31 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from strobe import wire
+from strobe.server.auth import address_of, check_origin, identify
+from strobe.server.body import LimitedReceive
 from strobe.server.call import Call
-from strobe.server.caller import LOCAL, STRANGER
+from strobe.server.caller import Caller
 from strobe.server.endpoint import Endpoint
-from strobe.server.problem import problem_of, problem_response
+from strobe.server.observe import Observe, trace_of
+from strobe.server.problem import Problem
+from strobe.server.security import HostCheck, SecurityHeaders
 from strobe.server.services import Services
 
 #: modules of strobe.server.routes, in the order in which their paths are tried; each exports ENDPOINTS
-ROUTES = ("server",)
+ROUTES = (
+    "server",
+    "health",
+    "session",
+    "document",
+)
 
 
 def endpoints() -> list[Endpoint]:
@@ -28,9 +44,21 @@ def endpoints() -> list[Endpoint]:
     return [found for module in modules for found in module.ENDPOINTS]
 
 
-def create_app(services: Services) -> Starlette:
-    """Return the ASGI application."""
-    return Starlette(routes=_routes(endpoints(), services), exception_handlers={Exception: _failed})
+def create_app(services: Services, extra: Iterable[Endpoint] = ()) -> Starlette:
+    """Return the ASGI application; `extra` endpoints come after its own."""
+    served = [*endpoints(), *extra]
+    app = Starlette(
+        routes=_routes(served, services),
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(Observe, services=services),
+            Middleware(HostCheck, settings=services.settings),
+        ],
+        exception_handlers={HTTPException: _pass_on},
+    )
+    app.state.endpoints = served
+    app.router.redirect_slashes = False  # an address has one spelling
+    return app
 
 
 class _Path:
@@ -41,17 +69,44 @@ class _Path:
         self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        services = self._services
         endpoint = self._by_method["GET" if scope["method"] == "HEAD" else scope["method"]]
-        request = Request(scope, receive)
-        caller = LOCAL if self._services.settings.mode == "local" else STRANGER
-        try:
-            response = await endpoint.answer(Call(request, self._services, caller, endpoint))
-        except Exception as error:
-            problem = problem_of(error)
-            if problem is None:
-                raise
-            response = problem_response(problem)
+        trace = trace_of(scope)
+        trace.endpoint = endpoint.route
+        limited = LimitedReceive(scope, receive, max_bytes=endpoint.max_bytes(services.settings.limits))
+        request = Request(scope, limited)
+        _check_protocol(request)
+        caller = await identify(request, services)
+        trace.caller = caller.user or caller.via
+        check_origin(request, caller)
+        if not endpoint.is_free:
+            _check_rate(request, caller, services)
+        response = await endpoint.answer(Call(request, services, caller, endpoint))
         await response(scope, receive, send)
+
+
+def _check_protocol(request: Request) -> None:
+    given = request.headers.get(wire.PROTOCOL_HEADER)
+    if given is None:
+        return
+    accepted = f"{wire.OLDEST_PROTOCOL} to {wire.PROTOCOL}"
+    if not given.isdecimal() or not wire.OLDEST_PROTOCOL <= int(given[:9]) <= wire.PROTOCOL:
+        side = "server" if given.isdecimal() and int(given[:9]) > wire.PROTOCOL else "client"
+        raise Problem(
+            426,
+            detail=f"the request speaks protocol {given[:20]!r}, this server {accepted}; upgrade Strobe on the {side}",
+            headers={"Upgrade": f"Strobe/{wire.PROTOCOL}", wire.PROTOCOL_HEADER: str(wire.PROTOCOL)},
+        )
+
+
+def _check_rate(request: Request, caller: Caller, services: Services) -> None:
+    if caller.is_local:
+        return
+    buckets, name = services.rates.addresses, address_of(request)
+    if caller.key:
+        buckets, name = services.rates.keys, caller.key
+    if wait_s := buckets.take(name):
+        raise Problem(429, detail=f"too many requests; the next in {wait_s:.1f} s", retry_after_s=wait_s)
 
 
 def _routes(found: Iterable[Endpoint], services: Services) -> list[Route]:
@@ -65,7 +120,6 @@ def _routes(found: Iterable[Endpoint], services: Services) -> list[Route]:
     ]
 
 
-async def _failed(request: Request, error: Exception) -> Response:
-    problem = problem_of(error)
-    assert problem is not None
-    return problem_response(problem)
+async def _pass_on(request: Request, error: Exception) -> Response:
+    """Let what the router raises reach `Observe`, which answers all errors."""
+    raise error

@@ -10,7 +10,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from strobe.api.jsonable import jsonable
 from strobe.home import LOCAL_ENTITY
+from strobe.server.body import decompressed
 from strobe.server.caller import Caller, Scope
 from strobe.server.problem import Problem
 from strobe.server.services import Services
@@ -51,14 +53,41 @@ class Call:
         return self.caller.entity
 
     async def require(self, level: Scope, entity: str, project: str | None = None) -> None:
-        """Go on if the caller may read, write or administer the project (or the entity), else raise 401, 403 or 404.
+        """Go on if the caller may read, write or administer the project (or the entity), else raise a problem.
 
-        What the caller may not even read is a 404, as if it were not there. Writing into a project that is not
+        To somebody who may not even read it a project is not there: 404, and 401 for who has not said who it is. A key
+        whose scope is too small, or a project that may only be read, is a 403. Writing into a project that is not
         there yet needs the right to write to its entity.
         """
         self._is_checked = True
-        if not self.caller.is_local:
-            raise Problem(401)
+        caller = self.caller
+        if caller.is_local:
+            return
+        if not caller.is_admin:
+            standing = await self.in_thread(self.services.store.accounts.standing, caller.user, entity, project)
+            if not standing.allows("read"):
+                raise self._unseen(entity, project)
+            if not standing.allows(level):
+                raise Problem(403, detail=f"you may read {_path(entity, project)}, but not {_VERBS[level]} it")
+        if caller.is_known and not caller.allows(level):
+            raise Problem(403, detail=f"your key has scope {caller.scope}, this needs {level}; use another key")
+
+    async def visible(self) -> Visible:
+        """Return what of a list the caller may see; to be asked by endpoints that list across projects."""
+        self._is_checked = True
+        caller = self.caller
+        if caller.is_local or caller.is_admin:
+            return Visible(is_all=True)
+        if caller.user is None:
+            return Visible(accesses=("public",))
+        entities = await self.in_thread(self.services.store.accounts.entities, caller.user)
+        return Visible(entities=tuple(entities), accesses=("public", "team"))
+
+    def _unseen(self, entity: str, project: str | None) -> Problem:
+        path = _path(entity, project)
+        if self.caller.is_known:
+            return Problem(404, detail=f"there is no {path} that you may see")
+        return Problem(401, detail=f"{path} is not public; send a key as `Authorization: Bearer …`, or sign in")
 
     def unchanged(self, etag: str) -> Response | None:
         """Return a 304 if the caller has this version already, and put the tag on the answer."""
@@ -68,12 +97,36 @@ class Call:
         return Response(status_code=304) if etag.removeprefix("W/") in tags or "*" in tags else None
 
     def json(self, value: Any, *, status: int = 200) -> Response:
-        """Return a value as a JSON answer."""
-        return Response(msgspec.json.encode(value), status_code=status, media_type="application/json")
+        """Return a value as a JSON answer; NaN and the infinities as their names.
 
-    def stream(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes in, decompressed (`Content-Encoding: gzip`), never more than the limits allow."""
-        return self.request.stream()
+        That takes a walk over the value: a handler with a large answer makes its own response.
+        """
+        plain = jsonable(msgspec.to_builtins(value, enc_hook=jsonable))
+        return Response(msgspec.json.encode(plain), status_code=status, media_type="application/json")
+
+    def stream(self, *, max_bytes: int | None = None) -> AsyncIterator[bytes]:
+        """Yield the body as it comes in, without its `Content-Encoding` (gzip), never more than the limits allow.
+
+        What comes in is limited by the endpoint's `max_bytes`, what it decompresses to by the one given here.
+        """
+        limit = self.services.settings.limits.decompressed_bytes if max_bytes is None else max_bytes
+        encoding = self.request.headers.get("content-encoding", "")
+        return decompressed(self.request.stream(), encoding, max_bytes=limit)
+
+
+class Visible(msgspec.Struct, frozen=True, kw_only=True):
+    """Projects that a caller may see: all, or those of these entities and those with one of these accesses."""
+
+    is_all: bool = False
+    entities: tuple[str, ...] = ()
+    accesses: tuple[str, ...] = ()
+
+
+_VERBS = {"read": "read", "write": "write to", "admin": "administer"}
+
+
+def _path(entity: str, project: str | None) -> str:
+    return entity if project is None else f"{entity}/{project}"
 
 
 def weak_etag(*parts: object) -> str:

@@ -31,6 +31,7 @@ from starlette.responses import Response
 from strobe.server.call import Call, weak_etag
 from strobe.server.parameters import Parameters
 from strobe.server.problem import Problem
+from strobe.server.services import Limits
 
 __all__ = ["Access", "Call", "Endpoint", "endpoint", "weak_etag"]
 
@@ -58,9 +59,9 @@ class Endpoint:
     consumes: str = ""
     produces: str = ""
     status: int = 200
-    #: the most bytes of body as they come in; none: the limit for JSON
-    max_bytes: Callable[[Any], int] | None = None
-    #: whether requests that are not counted against the caller's rate (health, static files)
+    #: which limit holds for a body as it comes in
+    max_bytes: Callable[[Limits], int] = lambda limits: limits.json_bytes
+    #: whether requests do not count against the caller's rate, and need not say which protocol they speak
     is_free: bool = False
 
     @property
@@ -115,9 +116,12 @@ class Endpoint:
         if kind != "application/json":
             raise Problem(415, detail=f"the body is {kind or 'of no stated type'}; send application/json")
         body = bytearray()
-        async for piece in call.stream():
+        async for piece in call.stream(max_bytes=call.services.settings.limits.json_bytes):
             body += piece
-        return msgspec.json.decode(bytes(body), type=self.body)
+        try:
+            return msgspec.json.decode(bytes(body), type=self.body)
+        except (UnicodeDecodeError, RecursionError) as error:
+            raise Problem(400, detail=f"the body cannot be read as JSON: {error}") from error
 
 
 def endpoint(
@@ -133,7 +137,7 @@ def endpoint(
     consumes: str = "",
     produces: str = "",
     status: int = 200,
-    max_bytes: Callable[[Any], int] | None = None,
+    max_bytes: Callable[[Limits], int] = lambda limits: limits.json_bytes,
     is_free: bool = False,
 ) -> Callable[[Handler], Endpoint]:
     """Declare what the function under it answers."""

@@ -24,10 +24,11 @@ _FULL_RETRY_S = 60
 #: status → (the last word of the problem's type, its title)
 _KINDS: dict[int, tuple[str, str]] = {
     400: ("bad-request", "The request makes no sense"),
-    401: ("unauthenticated", "Who are you?"),
+    401: ("unauthenticated", "Not signed in"),
     403: ("forbidden", "Not allowed"),
     404: ("not-found", "There is no such thing"),
     405: ("method-not-allowed", "Not with this method"),
+    408: ("timeout", "Nothing came any more"),
     406: ("not-acceptable", "Not in this form"),
     409: ("conflict", "It contradicts what is there"),
     410: ("gone", "It is gone"),
@@ -65,6 +66,8 @@ class Problem(Exception):
         self.title = title or known_title
         self.detail = detail
         self.headers = dict(headers or {})
+        if status == 401:
+            self.headers.setdefault("WWW-Authenticate", 'Bearer realm="strobe"')
         if retry_after_s is not None:
             self.headers["Retry-After"] = str(max(1, math.ceil(retry_after_s)))
         super().__init__(f"{status} {self.title}: {detail}" if detail else f"{status} {self.title}")

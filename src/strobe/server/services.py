@@ -14,20 +14,45 @@ from typing import Any, Literal
 
 import msgspec
 
+from strobe.server.metrics import Metrics
+from strobe.server.rate import Buckets, Rate
+from strobe.server.signing import Signer
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How much one request may bring."""
 
     #: a batch, decompressed
     batch_bytes: int = 32 << 20
-    #: the body of an ingest request as it comes in; decompressed it may have `expansion` times as much
+    #: the body of an ingest request as it comes in
     request_bytes: int = 64 << 20
+    #: the same, decompressed
+    decompressed_bytes: int = 1 << 30
     #: one part of a file
     part_bytes: int = 64 << 20
     #: a JSON body
     json_bytes: int = 8 << 20
-    #: how often larger than what came in a decompressed body may be
-    expansion: int = 200
+
+
+class RateLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How many requests are answered: generous, against mistakes rather than against people."""
+
+    #: of one key
+    key: Rate = Rate(per_s=200, burst=2000)
+    #: of one address without a key
+    address: Rate = Rate(per_s=50, burst=500)
+    #: wrong keys from one address
+    failure: Rate = Rate(per_s=0.5, burst=20)
+
+
+class Rates:
+    """The buckets behind the limits."""
+
+    def __init__(self, limits: RateLimits | None = None) -> None:
+        chosen = limits or RateLimits()
+        self.keys = Buckets(chosen.key)
+        self.addresses = Buckets(chosen.address)
+        self.failures = Buckets(chosen.failure)
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,9 +62,10 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     mode: Literal["local", "server"] = "server"
     #: names by which the server may be called besides addresses of this machine; "*" for any
     allowed_hosts: tuple[str, ...] = ()
-    #: whether browsers reach it through TLS (cookies are marked secure then)
-    is_tls: bool = False
+    #: whether /metrics needs no key
+    is_metrics_open: bool = False
     limits: Limits = Limits()
+    rates: RateLimits = RateLimits()
 
 
 class Stopping:
@@ -73,4 +99,19 @@ class Services:
     #: nanoseconds since the epoch
     clock: Callable[[], int] = time.time_ns
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("strobe.server"))
+    metrics: Metrics = field(default_factory=Metrics)
+    rates: Rates = field(default_factory=Rates)
+    #: for sessions and for links to uploads and downloads
+    signer: Signer = field(default_factory=Signer)
     stopping: Stopping = field(default_factory=Stopping)
+
+
+def open_services(store: Any, settings: ServerSettings, log: logging.Logger) -> Services:
+    """Return what a server that runs needs: limits as set, and the secret that all servers of the store share."""
+    return Services(
+        store=store,
+        settings=settings,
+        log=log,
+        rates=Rates(settings.rates),
+        signer=Signer(store.accounts.secret("signing")),
+    )

@@ -167,7 +167,8 @@ _FIELDS = "id, account, label, scope, created_ns, expires_ns, revoked_ns, used_n
 _KEY = f"SELECT {_FIELDS} FROM api_key"
 _HOLDER = (
     "SELECT hash, account.name, is_admin, default_entity, disabled_ns, id, api_key.account, label, scope,"
-    " api_key.created_ns, expires_ns, revoked_ns, used_ns FROM api_key JOIN account ON account.name = api_key.account WHERE id = ?"
+    " api_key.created_ns, expires_ns, revoked_ns, used_ns"
+    " FROM api_key JOIN account ON account.name = api_key.account WHERE id = ?"
 )
 
 
