@@ -116,19 +116,20 @@ def encode_decoded(item: Any) -> bytes:
     try:
         return encode(item)
     except OverflowError:
-        return encode(_with_bigints(item))
+        return encode(with_bigints(item))
 
 
-def _with_bigints(item: Any) -> Any:
+def with_bigints(item: Any) -> Any:
+    """Return a value in which integers beyond 64 bits have their stored form."""
     if isinstance(item, int):
         return item if -(2**63) <= item < 2**64 else bigint(item)
     if isinstance(item, dict):
-        return {key: _with_bigints(inner) for key, inner in item.items()}
+        return {key: with_bigints(inner) for key, inner in item.items()}
     if isinstance(item, (list, tuple)):
-        return [_with_bigints(inner) for inner in item]
+        return [with_bigints(inner) for inner in item]
     if isinstance(item, msgspec.Struct):
         return msgspec.structs.replace(
-            item, **{name: _with_bigints(getattr(item, name)) for name in item.__struct_fields__}
+            item, **{name: with_bigints(getattr(item, name)) for name in item.__struct_fields__}
         )
     return item
 

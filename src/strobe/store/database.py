@@ -7,7 +7,7 @@ Everything here blocks; the server calls it from worker threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -87,3 +87,9 @@ class Database(Protocol):
 def marks(count: int) -> str:
     """Return `?, ?, …` for an IN (…)."""
     return ", ".join("?" * count)
+
+
+def in_parts(items: Sequence[T], size: int = 2000) -> Iterator[Sequence[T]]:
+    """Yield the items some at a time: how many things one statement names is bounded."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

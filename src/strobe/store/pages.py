@@ -6,17 +6,13 @@ looks at no page that it does not draw.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from strobe.store.database import Cursor, marks
+from strobe.store.database import Cursor, in_parts, marks
 from strobe.store.series import EVERYTHING, Directory, Page, PageRange, Window
 from strobe.store.series.page import POINTS_PER_PAGE
 
-#: how many things one statement names; SQLite takes 32,766 parameters, of which a range needs four
-_AT_ONCE = 2000
 _COLUMNS = "series_id, level, number, first_step, last_step, min_time, max_time, count, body"
-T = TypeVar("T")
 
 
 class Pages:
@@ -29,7 +25,7 @@ class Pages:
 
     def directory(self, windows: Mapping[int, Window]) -> dict[int, Directory]:
         found: dict[int, Directory] = {}
-        for part in _parts(list(windows)):
+        for part in in_parts(list(windows)):
             for series, count, first, last in self._cursor.all(
                 "SELECT id, folded_count, folded_first, folded_last FROM series"
                 f" WHERE folded_count > 0 AND id IN ({marks(len(part))})",
@@ -37,7 +33,7 @@ class Pages:
             ):
                 found[series] = Directory(count, first, last, 0, (count - 1) // POINTS_PER_PAGE)
         narrow = {series: window for series, window in windows.items() if series in found and window != EVERYTHING}
-        for parts in _parts(list(narrow.items())):
+        for parts in in_parts(list(narrow.items())):
             found.update(self._overlaps(found, dict(parts)))
         return found
 
@@ -64,7 +60,7 @@ class Pages:
 
     def fetch(self, ranges: Sequence[PageRange]) -> list[Page]:
         found: dict[tuple[int, int, int], Page] = {}
-        for part in _parts(ranges):
+        for part in in_parts(ranges):
             rows = [(r.series, r.level, r.first, r.last) for r in part]
             for found_row in self._cursor.all(
                 f"WITH asked (series, lvl, low, high) AS ({_values(rows)}) SELECT {_COLUMNS} FROM asked CROSS JOIN page"
@@ -115,8 +111,3 @@ def _values(rows: Sequence[tuple[int, ...]]) -> str:
     first = ", ".join(["CAST(? AS BIGINT)"] * len(rows[0]))
     others = f", ({marks(len(rows[0]))})" * (len(rows) - 1)
     return f"VALUES ({first}){others}"
-
-
-def _parts(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), _AT_ONCE):
-        yield items[start : start + _AT_ONCE]

@@ -5,17 +5,19 @@ Rows are changed while the run's own row is locked, so that reading, comparing a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from strobe.journal import value
 from strobe.store.columns import KeyNews
-from strobe.store.database import Cursor
+from strobe.store.database import Cursor, in_parts, marks
 
 #: the lane of what users log; samples of the system have their writer's
 HISTORY = ""
-_NAMES = ("lane", "key", "attempt", "top")
+#: more keys than this are not named one by one: all rows are read
+_MOST_NAMED = 500
+_NAMES = ("run_id", "lane", "key", "attempt", "top")
 _CHANGING = (
     "first_order", "first_writer", "first_sequence", "first_step", "last_order", "last_writer", "last_sequence",
     "last_step", "last_time", "last_value", "max_step", "has_points", "has_objects",
@@ -28,6 +30,7 @@ class SeriesRow:
     """One row of the table."""
 
     id: int
+    run_id: int
     lane: str
     key: str
     attempt: int
@@ -78,22 +81,34 @@ class SeriesRow:
 
 
 def read_series(
-    cursor: Cursor, run_id: int, *, lane: str | None = HISTORY, attempt: int | None = None, key: str | None = None
-) -> list[SeriesRow]:
-    """Return the rows of a run; of all lanes, if `lane` is None."""
-    sql, parameters = f"SELECT {_COLUMNS} FROM series WHERE run_id = ?", list[Any]([run_id])
-    for column, wanted in (("lane", lane), ("key", key), ("attempt", attempt)):
-        if wanted is not None:
-            sql += f" AND {column} = ?"
-            parameters.append(wanted)
-    return [SeriesRow(*row) for row in cursor.all(sql, *parameters)]
+    cursor: Cursor,
+    run_ids: Iterable[int],
+    *,
+    lane: str | None = HISTORY,
+    attempt: int | None = None,
+    keys: Collection[str] | None = None,
+) -> dict[int, list[SeriesRow]]:
+    """Return the rows of runs; of all lanes, if `lane` is None."""
+    found: dict[int, list[SeriesRow]] = {}
+    for part in in_parts(sorted(run_ids)):
+        sql, parameters = f"SELECT {_COLUMNS} FROM series WHERE run_id IN ({marks(len(part))})", list[Any](part)
+        for column, wanted in (("lane", lane), ("attempt", attempt)):
+            if wanted is not None:
+                sql += f" AND {column} = ?"
+                parameters.append(wanted)
+        if keys is not None and len(keys) <= _MOST_NAMED:
+            sql += f" AND key IN ({marks(len(keys))})"
+            parameters += keys
+        for row in cursor.all(sql, *parameters):
+            found.setdefault(row[1], []).append(SeriesRow(*row))
+    return found
 
 
 def write_series(
     cursor: Cursor, run_id: int, lane: str, attempt: int, writer: str, news: Mapping[str, KeyNews]
 ) -> dict[str, SeriesRow]:
     """Take in what a batch says about its keys; return their rows."""
-    rows = {row.key: row for row in read_series(cursor, run_id, lane=lane, attempt=attempt)}
+    rows = {row.key: row for row in read_series(cursor, [run_id], lane=lane, attempt=attempt).get(run_id, [])}
     changed = []
     for key, found in news.items():
         row = rows.get(key)
@@ -110,14 +125,13 @@ def write_series(
 
 def _insert(cursor: Cursor, run_id: int, lane: str, attempt: int, writer: str, key: str, news: KeyNews) -> SeriesRow:
     row = SeriesRow(
-        0, lane, key, attempt, news.top, news.first[0], writer, news.first[1], news.first_step, -(2**63), writer, -1,
-        news.first_step, 0, None, news.max_step, 0, 0,
+        0, run_id, lane, key, attempt, news.top, news.first[0], writer, news.first[1], news.first_step,
+        -(2**63), writer, -1, news.first_step, 0, None, news.max_step, 0, 0,
     )  # fmt: skip
     row.take(news, writer)
     names = (*_NAMES, *_CHANGING)
     inserted = cursor.one(
-        f"INSERT INTO series (run_id, {', '.join(names)}) VALUES (?{', ?' * len(names)}) RETURNING id",
-        run_id,
+        f"INSERT INTO series ({', '.join(names)}) VALUES ({marks(len(names))}) RETURNING id",
         *(getattr(row, name) for name in names),
     )
     assert inserted is not None

@@ -7,14 +7,14 @@ pages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from strobe.journal.history import HISTORY_KINDS
 from strobe.store.columns import read_blocks, read_points
-from strobe.store.database import Cursor
+from strobe.store.database import Cursor, in_parts, marks
 from strobe.store.pages import Pages
 from strobe.store.series import Points, fold
 from strobe.store.series.column import Array
@@ -40,7 +40,7 @@ NamedPoints = Mapping[tuple[str, int, str], list[Points]]
 
 def fold_tail(cursor: Cursor, run_id: int, more: NamedPoints) -> None:
     """Move all points of the tail, and `more` that came just now, into pages."""
-    lanes, rank = writer_ranks(cursor, run_id)
+    lanes, rank = _writers(cursor, [run_id])[run_id]
     found: dict[tuple[str, int, str], list[Points]] = {}
     for writer, attempt, body in cursor.all(
         "SELECT writer, attempt, body FROM tail WHERE run_id = ? ORDER BY number", run_id
@@ -51,7 +51,8 @@ def fold_tail(cursor: Cursor, run_id: int, more: NamedPoints) -> None:
     for name, parts in more.items():
         if parts:
             found.setdefault(name, []).extend(parts)
-    ids = {(row.lane, row.attempt, row.key): row.id for row in read_series(cursor, run_id, lane=None)}
+    rows = read_series(cursor, [run_id], lane=None)[run_id] if found else []
+    ids = {(row.lane, row.attempt, row.key): row.id for row in rows}
     pages = Pages(cursor)
     fold(pages, {ids[name]: Points.concat(parts) for name, parts in found.items()}, rank)
     pages.note_counts()
@@ -59,34 +60,47 @@ def fold_tail(cursor: Cursor, run_id: int, more: NamedPoints) -> None:
     cursor.run("UPDATE run SET tail_rows = 0, tail_batches = 0 WHERE id = ?", run_id)
 
 
-def writer_ranks(cursor: Cursor, run_id: int) -> tuple[dict[int, str], Array]:
-    """Return the lane of each writer by its number, and the place of each among the sorted names."""
-    rows = cursor.all("SELECT number, name, kind FROM writer WHERE run_id = ?", run_id)
-    rank: Array = np.zeros(max((number for number, _, _ in rows), default=-1) + 1, "<i8")
-    for place, (number, _, _) in enumerate(sorted(rows, key=lambda row: row[1])):
-        rank[number] = place
-    return {number: lane_of(kind, name) for number, name, kind in rows}, rank
-
-
 def lane_of(kind: str, writer: str) -> str:
     """Return the lane that the rows of a writer belong to."""
     return HISTORY if kind in HISTORY_KINDS else writer
 
 
-def tail_points(cursor: Cursor, run_id: int, rows: Iterable[SeriesRow]) -> dict[int, Points]:
-    """Return the points in the tail by series id, ordered, of the given keys."""
-    wanted = {(row.lane, row.attempt, row.key): row.id for row in rows if row.has_points}
+def tail_points(cursor: Cursor, run_ids: Sequence[int], rows: Iterable[SeriesRow]) -> dict[int, dict[int, Points]]:
+    """Return for each run the points in its tail by series id, ordered, of the given rows."""
+    wanted = {(row.run_id, row.lane, row.attempt, row.key): row.id for row in rows if row.has_points}
     if not wanted:
         return {}
-    keys = {key for _, _, key in wanted}
-    batches = cursor.all("SELECT writer, attempt, body FROM tail WHERE run_id = ? ORDER BY number", run_id)
-    if not batches:
-        return {}
-    lanes, rank = writer_ranks(cursor, run_id)
-    found: dict[int, list[Points]] = {}
-    for writer, attempt, body in batches:
-        for key, parts in read_points(_decode(body), writer, keys).items():
-            series = wanted.get((lanes[writer], attempt, key))
-            if series is not None:
-                found.setdefault(series, []).extend(parts)
-    return {series: Points.concat(parts).ordered(rank) for series, parts in found.items()}
+    keys = {key for _, _, _, key in wanted}
+    writers = _writers(cursor, run_ids)
+    found: dict[int, dict[int, list[Points]]] = {}
+    for part in in_parts(run_ids):
+        for run_id, writer, attempt, body in cursor.all(
+            f"SELECT run_id, writer, attempt, body FROM tail WHERE run_id IN ({marks(len(part))}) ORDER BY number",
+            *part,
+        ):
+            lanes, _ = writers[run_id]
+            for key, parts in read_points(_decode(body), writer, keys).items():
+                series = wanted.get((run_id, lanes[writer], attempt, key))
+                if series is not None:
+                    found.setdefault(run_id, {}).setdefault(series, []).extend(parts)
+    return {
+        run_id: {series: Points.concat(parts).ordered(writers[run_id][1]) for series, parts in by_series.items()}
+        for run_id, by_series in found.items()
+    }
+
+
+def _writers(cursor: Cursor, run_ids: Sequence[int]) -> dict[int, tuple[dict[int, str], Array]]:
+    """Return for each run the lane of each writer by its number, and each writer's place among the sorted names."""
+    by_run: dict[int, list[tuple[str, int, str]]] = {}
+    for part in in_parts(run_ids):
+        for run_id, number, name, kind in cursor.all(
+            f"SELECT run_id, number, name, kind FROM writer WHERE run_id IN ({marks(len(part))})", *part
+        ):
+            by_run.setdefault(run_id, []).append((name, number, kind))
+    found = {}
+    for run_id, writers in by_run.items():
+        rank: Array = np.zeros(max(number for _, number, _ in writers) + 1, "<i8")
+        for place, (_, number, _) in enumerate(sorted(writers)):
+            rank[number] = place
+        found[run_id] = ({number: lane_of(kind, name) for name, number, kind in writers}, rank)
+    return found
