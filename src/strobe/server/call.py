@@ -68,6 +68,8 @@ class Call:
             if not standing.allows("read"):
                 raise self._unseen(entity, project)
             if not standing.allows(level):
+                if not caller.is_known:
+                    raise Problem(401, detail=f"to {_VERBS[level]} {_path(entity, project)}, send a key or sign in")
                 raise Problem(403, detail=f"you may read {_path(entity, project)}, but not {_VERBS[level]} it")
         if caller.is_known and not caller.allows(level):
             raise Problem(403, detail=f"your key has scope {caller.scope}, this needs {level}; use another key")

@@ -108,7 +108,7 @@ class Histogram:
             upto = 0
             for bound, count in zip((*self._bounds, math.inf), counts, strict=True):
                 upto += count
-                yield f"{self.name}_bucket{_braces((*self._labels, 'le'), (*labels, _number(bound)))} {upto}"
+                yield f"{self.name}_bucket{_braces((*self._labels, 'le'), (*labels, _bound(bound)))} {upto}"
             yield f"{self.name}_count{_braces(self._labels, labels)} {upto}"
             yield f"{self.name}_sum{_braces(self._labels, labels)} {_number(total)}"
 
@@ -131,6 +131,10 @@ def _braces(names: Labels, values: Labels) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _bound(value: float) -> str:
+    return "+Inf" if math.isinf(value) else repr(float(value))  # the standard's spelling, so that labels stay equal
 
 
 def _number(value: float) -> str:
