@@ -99,9 +99,19 @@ def _equal(value: Any, wanted: Any) -> bool:
     if value is ABSENT:
         return wanted is None
     if isinstance(value, list) and not isinstance(wanted, list):
-        return wanted in value  # {"tags": "good"}: one of them
+        return any(_same(item, wanted) for item in value)  # {"tags": "good"}: one of them
+    return _same(value, wanted)
+
+
+def _same(value: Any, wanted: Any) -> bool:
     if isinstance(value, bool) != isinstance(wanted, bool):
         return False  # True is 1 in Python, but not in anybody's config
+    if isinstance(value, list) and isinstance(wanted, list):
+        return len(value) == len(wanted) and all(map(_same, value, wanted))
+    if isinstance(value, Mapping) and isinstance(wanted, Mapping):
+        return value.keys() == wanted.keys() and all(_same(value[key], wanted[key]) for key in value)
+    if isinstance(value, float) and isinstance(wanted, float) and value != value:
+        return wanted != wanted  # NaN is what a run that went wrong has: it can be asked for
     return bool(value == wanted)
 
 

@@ -1,0 +1,96 @@
+"""Which fields there are in a project, and what values: what a person who writes a filter is offered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from strobe.errors import UsageError
+from strobe.store.database import Cursor
+from strobe.store.values.condition import Scope, Sql
+from strobe.store.values.field import NAMES, Column, check_text, find_field
+from strobe.store.values.leaf import Kind, original, storable
+
+MAX_FIELDS = 1000
+#: runs are counted this far
+MAX_COUNT = 10_000
+_LAST = "\U0010ffff"
+_KINDS = {Kind.NUMBER: "number", Kind.BOOL: "bool", Kind.TEXT: "text", Kind.NAN: "number", Kind.NULL: "null",
+          Kind.LIST: "list", Kind.MAP: "map", Kind.OTHER: "other"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFacts:
+    """A field and the values that runs have there."""
+
+    name: str
+    #: number, bool, text, list, map, null, other: those that occur, the most usual first
+    kinds: list[str]
+    #: how many runs have it; MAX_COUNT may stand for more
+    num_runs: int
+    #: of the numbers
+    min: float | None
+    max: float | None
+
+
+def read_fields(
+    cursor: Cursor, project_id: int, *, prefix: str, contains: str, limit: int, after: str
+) -> list[FieldFacts]:
+    """Return fields in the order of their names, those that lie behind `after`."""
+    if not 1 <= limit <= MAX_FIELDS:
+        raise UsageError(f"fields are listed 1 to {MAX_FIELDS} at a time, got {limit}")
+    start, part = storable(check_text("prefix", prefix)), storable(check_text("text", contains))
+    sql = (
+        "SELECT p.id, p.name FROM path p WHERE p.project_id = ? AND p.name > ? AND p.name >= ? AND p.name <= ?"
+        " AND EXISTS (SELECT 1 FROM value v WHERE v.path_id = p.id)"
+    )
+    parameters = [project_id, storable(check_text("cursor", after)), start, start + _LAST]
+    if part:
+        sql += " AND lower(p.name) LIKE ? ESCAPE '!'"
+        parameters.append(f"%{_escaped(part.lower())}%")
+    rows = cursor.all(f"{sql} ORDER BY p.name LIMIT ?", *parameters, limit)
+    return [_facts(cursor, path_id, original(name)) for path_id, name in rows]
+
+
+def own_fields(prefix: str, contains: str) -> list[str]:
+    """Return the fields that every run has in its own row."""
+    return [name for name in NAMES if name.startswith(prefix) and contains.lower() in name]
+
+
+def read_texts(scope: Scope, field: str, *, prefix: str, limit: int) -> list[str]:
+    """Return different texts of a field that begin with `prefix`."""
+    where = find_field(field)
+    start = storable(check_text("prefix", prefix))
+    if isinstance(where, Column):
+        if where.kind != "text":
+            return []
+        text = scope.column(where)
+        rows = Sql("run r WHERE r.project_id = ? AND r.deleted_ns IS NULL", (scope.project_id,))
+    else:
+        text = Sql("v.text")
+        rows = Sql("value v WHERE v.path_id = ? AND v.kind = 3", (scope.path_id(where),))
+    sql = Sql("SELECT DISTINCT ") + text + " FROM " + rows + " AND " + text + Sql(" >= ? AND ", (start,))
+    sql += text + Sql(" <= ? ORDER BY 1 LIMIT ?", (start + _LAST, limit))
+    return [original(row[0]) for row in scope.cursor.all(sql.text, *sql.parameters)]
+
+
+def _facts(cursor: Cursor, path_id: int, name: str) -> FieldFacts:
+    counts = cursor.all(
+        "SELECT kind, count(*) FROM (SELECT kind FROM value WHERE path_id = ? AND place = 0 LIMIT ?) AS counted"
+        " GROUP BY kind ORDER BY count(*) DESC, kind",
+        path_id,
+        MAX_COUNT,
+    )
+    # Each end is the first row of the index from its side.
+    ends = cursor.one(
+        f"SELECT (SELECT min(number) FROM value WHERE path_id = ? AND kind = {Kind.NUMBER:d}),"
+        f" (SELECT max(number) FROM value WHERE path_id = ? AND kind = {Kind.NUMBER:d})",
+        path_id,
+        path_id,
+    )
+    assert ends is not None
+    kinds = list(dict.fromkeys(_KINDS[kind] for kind, _ in counts))
+    return FieldFacts(name, kinds, sum(count for _, count in counts), ends[0], ends[1])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
