@@ -161,6 +161,14 @@ def test_a_line_without_an_end_is_broken_wherever_its_text_was_divided(
     assert seen[0] == seen[1] == seen[2]
 
 
+def test_a_lane_that_began_with_nothing_to_see(database: Database, console: Console) -> None:
+    run_id = make_run(database)
+    for stream in ("stdout", "stderr"):
+        _add(database, run_id, [Piece(100, stream, "\r")])
+    _add(database, run_id, [Piece(101, "stdout", "x\n" * 130)])
+    assert [line.number for line in console.lines(run_id, 0, 200).lines] == list(range(130))
+
+
 def test_times_that_go_back_do_not_hide_lines(database: Database, console: Console) -> None:
     run_id = make_run(database)
     said = [((1, "w"), Piece(100 - number, "stdout", f"{number}\n")) for number in range(300)]

@@ -43,22 +43,21 @@ def add(cursor: Cursor, run_id: int, attempt: int, writer: str, pieces: Iterable
 
 def _append(cursor: Cursor, name: tuple[int, int, str, str], pieces: list[Piece]) -> None:
     row = cursor.one(
-        "SELECT id, paged, first_ns, body FROM console JOIN console_open ON console_id = id"
+        "SELECT id, paged, body FROM console JOIN console_open ON console_id = id"
         " WHERE run_id = ? AND attempt = ? AND writer = ? AND stream = ?" + cursor.dialect.for_update,
         *name,
     )
     if row is None:
         made = cursor.one(
-            "INSERT INTO console (run_id, attempt, writer, stream, lines, settled, paged, first_ns, open_ns, last_ns)"
-            " VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0) RETURNING id",
+            "INSERT INTO console (run_id, attempt, writer, stream, lines, settled, paged, open_ns, last_ns)"
+            " VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0) RETURNING id",
             *name,
         )
         assert made is not None
         console_id, end = int(made[0]), LaneEnd(0, None)
         cursor.run("INSERT INTO console_open (console_id, body) VALUES (?, ?)", console_id, b"")
-        first_ns = None
     else:
-        console_id, end, first_ns = int(row[0]), LaneEnd(int(row[1]), decode_open(row[3])), int(row[2])
+        console_id, end = int(row[0]), LaneEnd(int(row[1]), decode_open(row[2]))
     for piece in pieces:
         end.feed(piece.text, piece.order_ns)
     pages = [(console_id, first_line, lines.times_ns[0], encode_page(lines)) for first_line, lines in end.take_pages()]
@@ -67,14 +66,11 @@ def _append(cursor: Cursor, name: tuple[int, int, str, str], pieces: list[Piece]
     open_end = end.freeze()
     cursor.run("UPDATE console_open SET body = ? WHERE console_id = ?", encode_open(open_end), console_id)
     times = end.times_ns
-    if first_ns is None:
-        first_ns = pages[0][2] if pages else times[0]
     cursor.run(
-        "UPDATE console SET lines = ?, settled = ?, paged = ?, first_ns = ?, open_ns = ?, last_ns = ? WHERE id = ?",
+        "UPDATE console SET lines = ?, settled = ?, paged = ?, open_ns = ?, last_ns = ? WHERE id = ?",
         end.num_lines,
         end.num_settled,
         end.paged,
-        first_ns,
         times[0],
         times[-1],
         console_id,

@@ -28,13 +28,12 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     #: lines in pages, and the time of the first one behind them
     paged: int
     open_ns: int
-    first_ns: int
     last_ns: int
 
 
 _COLUMNS = (
     "c.id, c.attempt, c.writer, c.stream, coalesce(w.kind, 'main'), w.rank, coalesce(w.host, ''),"
-    " c.lines, c.settled, c.paged, c.open_ns, c.first_ns, c.last_ns"
+    " c.lines, c.settled, c.paged, c.open_ns, c.last_ns"
 )
 
 

@@ -88,11 +88,11 @@ class Merged:
 
     def _count_before(self, lane: Lane, time_ns: int) -> int:
         """Return how many lines of the lane began before that time."""
-        if time_ns <= lane.first_ns:
-            return 0
         if time_ns > lane.last_ns:
             return lane.lines
         first_lines, times = self._starts[lane.id]
-        page = bisect_left(times, time_ns) - 1
-        first_line, lines = read_page(self._cursor, lane, first_lines[page])
+        page = bisect_left(times, time_ns)
+        if page == 0:
+            return 0
+        first_line, lines = read_page(self._cursor, lane, first_lines[page - 1])
         return first_line + bisect_left(lines.times_ns, time_ns)

@@ -11,8 +11,7 @@ CREATE TABLE console (
     lines BIGINT NOT NULL,
     settled BIGINT NOT NULL,
     paged BIGINT NOT NULL,
-    -- the times of the first line, of the first one that is not in a page, and of the last one
-    first_ns BIGINT NOT NULL,
+    -- the times of the first line that is not in a page, and of the last one
     open_ns BIGINT NOT NULL,
     last_ns BIGINT NOT NULL,
     UNIQUE (run_id, attempt, writer, stream)
