@@ -117,7 +117,8 @@ def tell(story: Story, told: list[tuple[Any, ...]], rng: random.Random) -> None:
                 writer.fill(sequence, step, story.clock.now_ns, {key: with_bigints(number)})
         elif action == "config":
             changes, removes = arguments
-            writer.event(ev.Config(time_ns=story.clock(), changes=with_bigints(changes), removed=["a"] if removes else []))
+            removed = ["a"] if removes else []
+            writer.event(ev.Config(time_ns=story.clock(), changes=with_bigints(changes), removed=removed))
         elif action == "summary":
             key, item, removes = arguments
             changes = {} if removes else {key: with_bigints(item)}
@@ -141,6 +142,15 @@ _numbers = itertools.count()
 @pytest.mark.parametrize("max_rows", [1, 4, 4096])
 @given(told=st.lists(actions, max_size=25), seed=st.integers(0, 2**32))
 @example(told=[("row", {"loss": 2**70}, 1), ("row", {"loss": 1.5}, 1)], seed=0)
+@example(
+    told=[
+        ("row", {"acc": 0.0}, 0),
+        ("summary", "acc", 1.0, False),
+        ("row", {"loss": 1.0}, 0),
+        ("attempt", 1),
+    ],
+    seed=0,
+)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_store_equals_journals(database: Database, told: list[Any], seed: int, max_rows: int) -> None:
     rng = random.Random(seed)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any
 
 from strobe.home import Home, RunDir, RunPath
@@ -18,7 +17,7 @@ from strobe.journal.attempt import Attempt, Attempts
 from strobe.journal.digest import MetricDigest
 from strobe.journal.frame import Damage
 from strobe.journal.goal import guess_goal
-from strobe.journal.history import HISTORY_KINDS, Clips, DigestBook, NumberedRow, iter_scalars, merge_rows
+from strobe.journal.history import HISTORY_KINDS, Clips, DigestBook, NumberedRow, iter_scalars, merge_rows, order
 from strobe.journal.reader import JournalReader, Noted, Row
 from strobe.journal.segment import Header
 
@@ -335,19 +334,27 @@ class Replay:
         """Return (time, value) of the last value of each key, without what a rewind gave up."""
         logged = self._book.last_values
         found = {key: (place[1], item) for key, (place, item) in logged.items()}
-        gone = [key for key, (place, _) in logged.items() if self._clips.rewound_to(place[0]) < math.inf]
-        past: Iterator[dict[str, Any]] = iter(())
-        if gone:
-            past = self.rows(gone)
-        if self._parent is not None:
-            past = chain((self._parent_rows(None) or {}).values(), past)
+        gone = {key for key, (place, _) in logged.items() if self._clips.rewound_to(place[0]) < math.inf}
         for key in gone:
             del found[key]
-        for row in past:
+        for row in (self._parent_rows(None) or {}).values():
             time_ns = int(row["_timestamp"] * 1e9)
             own = {key: (time_ns, item) for key, item in row.items() if key in gone or key not in logged}
             found.update((key, value) for key, value in own.items() if not key.startswith("_"))
+        if gone:
+            found.update(self._last_by_step(gone))
         return found
+
+    def _last_by_step(self, keys: set[str]) -> dict[str, tuple[int, Any]]:
+        """Return (time, value) at the highest step of each key that counts: how a history that was cut off ends."""
+        latest: dict[str, tuple[tuple[int, tuple[int, int, str, int]], int, Any]] = {}
+        for header, row in self._iter_rows():
+            for key, item in row.items():
+                if key in keys and row.step < self._clips.clip(header.attempt, key):
+                    place = (row.step, order((header, row)))
+                    if key not in latest or latest[key][0] <= place:
+                        latest[key] = (place, row.order_ns, item)
+        return {key: (time_ns, item) for key, (_, time_ns, item) in latest.items()}
 
     def _summarize(self, key: str, item: Any) -> Any:
         metric = self.definition(key)

@@ -13,7 +13,7 @@ from typing import Any
 
 from strobe.journal import value
 from strobe.journal.reader import with_text_keys
-from strobe.store.database import Cursor, marks
+from strobe.store.database import Cursor, in_parts, marks
 from strobe.store.lines import RunBook
 from strobe.store.pages import Pages
 from strobe.store.series import Line, Points, Window, read_points
@@ -114,8 +114,10 @@ def _objects(
         (row.attempt, row.key): math.inf if attempt is not None else _or_inf(book.clip(row.attempt, row.top))
         for row in rows
     }
-    for start in range(0, len(named), 500):
-        part = named[start : start + 500]
+    num_attempts = len({row.attempt for row in rows})
+    for part in in_parts(named, 500):
+        # As many as one step can have, and more: so there is at least one step that is complete.
+        limit = at_once + len(part) * num_attempts
         found = cursor.all(
             "SELECT key, attempt, step, time_ns, order_ns, body FROM object"
             f" WHERE run_id = ? AND key IN ({marks(len(part))}) AND step BETWEEN ? AND ?"
@@ -124,11 +126,10 @@ def _objects(
             *part,
             max(first, MIN_I64),
             last,
-            at_once + 1,
+            limit + 1,
         )
-        if len(found) > at_once:
-            # The last step may not be complete: rows end before it, unless it is the only one.
-            yield None, max(found[-1][2] - 1, found[0][2]), _Cell(0, 0, None)
+        if len(found) > limit:
+            yield None, found[-1][2] - 1, _Cell(0, 0, None)  # the last step may not be complete: rows end before it
         for key, number, step, time_ns, order_ns, body in found:
             if step < clips.get((number, key), -math.inf):
                 item = value.decode(body)

@@ -5,6 +5,7 @@ The same answer as `strobe.journal.replay.Replay.summary` gives from the journal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,8 +34,8 @@ def summarize(cursor: Cursor, facts: Facts, book: RunBook) -> dict[str, Any]:
             if bucket is None:
                 computed = None if "none" in (definition.get("summary") or ()) else item
             else:
-                last_point = plain_number(_last_point(cursor, book, key, bucket), -1)
-                computed = _computed(definition, bucket, last_point, key)
+                points = _last_point(cursor, book, key, bucket)
+                computed = _computed(definition, bucket, _exact(cursor, book, key, points), key)
             if computed is not None or item is None:
                 result[key] = computed
     for key, found in facts.summary.items():
@@ -98,6 +99,25 @@ def _last_point(cursor: Cursor, book: RunBook, key: str, bucket: Buckets) -> Poi
     return points
 
 
+def _exact(cursor: Cursor, book: RunBook, key: str, points: Points) -> float | int | bool:
+    """Return the value of a single point; of an integer that a double does not hold, from its object."""
+    number = plain_number(points, -1)
+    if isinstance(number, float) or abs(number) < 2**53:
+        return number
+    for owner, _ in _owners(book):
+        found = cursor.one(
+            "SELECT body FROM object WHERE run_id = ? AND key = ? AND step = ? AND order_ns = ?",
+            owner.id,
+            key,
+            int(points.step[-1]),
+            int(points.time_ns[-1] + points.lag_ns[-1]),
+        )
+        if found is not None:
+            exact: int = value.decode(found[0])
+            return exact
+    return number
+
+
 def _owners(book: RunBook) -> Iterable[tuple[RunBook, int | None]]:
     """Yield the run and those it was forked from, each with the first step that does not count any more."""
     bound: int | None = None
@@ -114,7 +134,7 @@ def plain_number(points: Points, index: int) -> float | int | bool:
     number, kind = float(points.value[index]), int(points.kind[index])
     if kind == BOOL:
         return bool(number)
-    return int(number) if kind == INT and abs(number) != float("inf") else number
+    return int(number) if kind == INT and math.isfinite(number) else number
 
 
 def _digests(cursor: Cursor, facts: Facts, book: RunBook, last: dict[str, _Timed]) -> dict[str, Buckets]:
