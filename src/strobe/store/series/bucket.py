@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from strobe.store.series.column import Array
-from strobe.store.series.page import MAX_I64
-from strobe.store.series.point import Columns, Points
+from strobe.store.series.group import Groups
+from strobe.store.series.point import Columns, Curve
 
 _FIRST_STEP, _LAST_STEP, _MIN_TIME, _MAX_TIME, _MIN_STEP, _MAX_STEP, _COUNT, _NAN, _POSINF, _NEGINF = range(10)
 _MIN, _MAX, _SUM, _FIRST, _LAST = range(5)
@@ -28,54 +28,46 @@ class Buckets(Columns):
         return cls(np.empty((10, 0), "<i8"), np.empty((5, 0), "<f8"))
 
     @classmethod
-    def of_points(cls, points: Points) -> Buckets:
-        """Return each point as a bucket of its own."""
-        value = points.value
-        ints: Array = np.empty((10, len(points)), "<i8")
-        ints[[_FIRST_STEP, _LAST_STEP, _MIN_STEP, _MAX_STEP]] = points.step
-        ints[[_MIN_TIME, _MAX_TIME]] = points.time_ns
-        ints[_COUNT] = 1
-        ints[_NAN:] = 0
-        floats: Array = np.empty((5, len(points)), "<f8")
-        floats[:] = value
-        finite = np.isfinite(value)
-        if not finite.all():
-            ints[_NAN] = np.isnan(value)
-            ints[_POSINF] = value == np.inf
-            ints[_NEGINF] = value == -np.inf
-            floats[_MIN:_SUM, ~finite] = np.nan
-            floats[_SUM, ~finite] = 0.0
+    def of_points(cls, points: Curve, starts: Array | None = None) -> Buckets:
+        """Return neighbouring points as buckets: bucket `i` is those from `starts[i]` up to the next start.
+
+        Without `starts` each point is a bucket of its own.
+        """
+        groups = Groups(np.arange(len(points)) if starts is None else starts, len(points))
+        value = finite = addend = points.value
+        ints: Array = np.zeros((10, len(groups.sizes)), "<i8")
+        is_finite = np.isfinite(value)
+        if not is_finite.all():
+            finite, addend = np.where(is_finite, value, np.nan), np.where(is_finite, value, 0.0)
+            for row, is_odd in ((_NAN, np.isnan(value)), (_POSINF, value == np.inf), (_NEGINF, value == -np.inf)):
+                ints[row] = groups.sum(is_odd.astype(np.int64))
+        low, high = groups.min(finite), groups.max(finite)
+        ints[_FIRST_STEP], ints[_LAST_STEP] = groups.first(points.step), groups.last(points.step)
+        ints[_MIN_TIME], ints[_MAX_TIME] = groups.min(points.time_ns), groups.max(points.time_ns)
+        ints[_MIN_STEP] = groups.at_first(finite, low, points.step)
+        ints[_MAX_STEP] = groups.at_first(finite, high, points.step)
+        ints[_COUNT] = groups.sizes
+        floats: Array = np.empty((5, len(groups.sizes)), "<f8")
+        floats[_MIN], floats[_MAX], floats[_SUM] = low, high, groups.sum(addend)
+        floats[_FIRST], floats[_LAST] = groups.first(value), groups.last(value)
         return cls(ints, floats)
 
     def grouped(self, starts: Array) -> Buckets:
-        """Join neighbours: bucket `i` of the result stands for those from `starts[i]` up to the next start.
-
-        `starts` rises strictly from 0; both may be empty together.
-        """
+        """Join neighbours: bucket `i` of the result stands for those from `starts[i]` up to the next start."""
         if len(starts) == len(self):
             return self
-        ends: Array = np.append(starts[1:], len(self)) - 1
+        groups = Groups(starts, len(self))
+        low, high = groups.min(self.min), groups.max(self.max)
         ints: Array = np.empty((10, len(starts)), "<i8")
+        ints[_FIRST_STEP], ints[_LAST_STEP] = groups.first(self.first_step), groups.last(self.last_step)
+        ints[_MIN_TIME], ints[_MAX_TIME] = groups.min(self.min_time), groups.max(self.max_time)
+        ints[_MIN_STEP] = groups.at_first(self.min, low, self.min_step)
+        ints[_MAX_STEP] = groups.at_first(self.max, high, self.max_step)
+        for row in (_COUNT, _NAN, _POSINF, _NEGINF):
+            ints[row] = groups.sum(self.ints[row])
         floats: Array = np.empty((5, len(starts)), "<f8")
-        ints[_FIRST_STEP] = self.first_step[starts]
-        ints[_LAST_STEP] = self.last_step[ends]
-        ints[_MIN_TIME] = np.minimum.reduceat(self.min_time, starts)
-        ints[_MAX_TIME] = np.maximum.reduceat(self.max_time, starts)
-        np.add.reduceat(self.ints[_COUNT:], starts, axis=1, out=ints[_COUNT:])
-        floats[_FIRST] = self.first[starts]
-        floats[_LAST] = self.last[ends]
-        with np.errstate(over="ignore", invalid="ignore"):  # a sum past the float range is inf, as in any sum
-            np.add.reduceat(self.sum, starts, out=floats[_SUM])
-        sizes = np.diff(starts, append=len(self))
-        np.fmin.reduceat(self.min, starts, out=floats[_MIN])  # fmin passes over NaN
-        np.fmax.reduceat(self.max, starts, out=floats[_MAX])
-        # Steps rise, so the least step among those that reach the extreme is where it was reached first.
-        is_min = self.min == np.repeat(floats[_MIN], sizes)
-        is_max = self.max == np.repeat(floats[_MAX], sizes)
-        ints[_MIN_STEP] = np.minimum.reduceat(np.where(is_min, self.min_step, MAX_I64), starts)
-        ints[_MAX_STEP] = np.minimum.reduceat(np.where(is_max, self.max_step, MAX_I64), starts)
-        nowhere = np.isnan(floats[_MIN])
-        ints[_MIN_STEP : _MAX_STEP + 1, nowhere] = ints[_FIRST_STEP, nowhere]
+        floats[_MIN], floats[_MAX], floats[_SUM] = low, high, groups.sum(self.sum)
+        floats[_FIRST], floats[_LAST] = groups.first(self.first), groups.last(self.last)
         return Buckets(ints, floats)
 
     @property

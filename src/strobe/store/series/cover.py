@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from strobe.store.series.column import Array
 from strobe.store.series.lockstep import Exchange, Task
 from strobe.store.series.page import (
     BUCKETS_PER_PAGE,
+    EVERYTHING,
     FAN_OUT,
     MAX_I64,
     MIN_I64,
@@ -31,8 +32,10 @@ from strobe.store.series.page import (
     complete_pages,
     page_above,
 )
-from strobe.store.series.point import Points
-from strobe.store.series.pyramid import load_buckets, load_points
+from strobe.store.series.point import Curve
+from strobe.store.series.pyramid import load_buckets, load_curve
+
+_Curve = TypeVar("_Curve", bound=Curve)
 
 
 def points_at_least(known: Directory, window: Window) -> int:
@@ -50,8 +53,10 @@ def choose_level(num_points: int, pixels: int) -> int:
     return level
 
 
-def select(points: Points, window: Window) -> Points:
+def select(points: _Curve, window: Window) -> _Curve:
     """Return the points that lie in the window."""
+    if window == EVERYTHING:
+        return points
     step, time = points.step, points.time_ns
     inside = (step >= window.first_step) & (step <= window.last_step)
     inside &= (time >= window.first_time) & (time <= window.last_time)
@@ -91,7 +96,7 @@ class _Descent:
         self.kept: list[_Piece] = []
         self._series = series
         self._window = window
-        self._pages: dict[tuple[int, int], Page] = {}
+        self._pages: dict[tuple[int, int, int], Page] = {}
         # Places in each page; None for all of them.
         self._wanted: dict[int, dict[int, list[Array] | None]] = defaultdict(dict)
 
@@ -101,17 +106,17 @@ class _Descent:
 
     def fetch(self, ranges: list[PageRange]) -> Task[None]:
         """Get pages ahead of the look at them."""
-        self._pages.update((yield Exchange(self._series, fetch=ranges)))
+        self._pages.update((yield Exchange(fetch=ranges)))
 
     def run(self) -> Task[None]:
         """Look at all that is wanted, and at what that makes wanted, level by level."""
         for level in range(max(self._wanted, default=0), -1, -1):
             wanted = self._wanted.pop(level, {})
-            missing = [number for number in wanted if (level, number) not in self._pages]
+            missing = [number for number in wanted if (self._series, level, number) not in self._pages]
             if missing:
                 yield from self.fetch([PageRange(self._series, level, number, number) for number in missing])
             for number, places in wanted.items():
-                self._look(self._pages[level, number], places)
+                self._look(self._pages[self._series, level, number], places)
 
     def look_below_all(self) -> None:
         """Have the points of every bucket kept looked at instead of it."""
@@ -126,7 +131,7 @@ class _Descent:
         if not _overlaps(page, self._window):
             return
         if page.level == 0:
-            points = load_points(page)
+            points = load_curve(page)
             if places is not None:
                 points = points.take(np.concatenate(places))
             buckets = Buckets.of_points(select(points, self._window))
@@ -136,10 +141,10 @@ class _Descent:
         chosen = np.arange(len(buckets)) if places is None else np.concatenate(places)
         if places is not None:
             buckets = buckets.take(chosen)
-        inside, touched = _classify(buckets, self._window)
-        if inside.all():
+        if _contains(self._window, page):
             self.kept.append(_Piece(page.level, page.number, chosen, buckets))
             return
+        inside, touched = _classify(buckets, self._window)
         self.kept.append(_Piece(page.level, page.number, chosen[inside], buckets.take(inside)))
         self._look_below(page.level, page.number, chosen[touched & ~inside])
 
@@ -191,6 +196,15 @@ def _overlaps(page: Page, window: Window) -> bool:
         and page.last_step >= window.first_step
         and page.min_time <= window.last_time
         and page.max_time >= window.first_time
+    )
+
+
+def _contains(window: Window, page: Page) -> bool:
+    return (
+        page.first_step >= window.first_step
+        and page.last_step <= window.last_step
+        and page.min_time >= window.first_time
+        and page.max_time <= window.last_time
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from strobe.store.series.column import Array
-from strobe.store.series.lockstep import Exchange, Task, run_together
+from strobe.store.series.lockstep import Exchange, Task, run, together
 from strobe.store.series.page import EVERYTHING, POINTS_PER_PAGE, Directory, PageRange, PageStore, Window
 from strobe.store.series.point import Points
 from strobe.store.series.pyramid import load_points, raw_pages, siblings, upper_pages
@@ -37,7 +37,7 @@ def fold(store: PageStore, batches: Mapping[int, Points], rank: Array) -> None:
         if known[series].count and points.step[0] <= known[series].last_step
     }
     known |= store.directory(late) if late else {}
-    run_together(store, [_fold(series, known[series], points, rank) for series, points in new.items()])
+    run(store, together(_fold(series, known[series], points, rank) for series, points in new.items()))
 
 
 def _fold(series: int, known: Directory, new: Points, rank: Array) -> Task[None]:
@@ -65,9 +65,9 @@ def _append(series: int, count: int, new: Points) -> Task[None]:
     wanted = siblings(series, first, total // POINTS_PER_PAGE, total)
     if in_last:
         wanted.append(PageRange(series, 0, first, first))
-    known = yield Exchange(series, fetch=wanted)
-    points = Points.concat([load_points(known[0, first]), new]) if in_last else new
-    yield Exchange(series, put=raw_pages(series, first, points) + upper_pages(series, first, points, total, known))
+    known = yield Exchange(fetch=wanted)
+    points = Points.concat([load_points(known[series, 0, first]), new]) if in_last else new
+    yield Exchange(put=raw_pages(series, first, points) + upper_pages(series, first, points, total, known))
 
 
 def _replace(series: int, count: int, number: int, old: Points, new: Points) -> Task[None]:
@@ -101,13 +101,14 @@ def _rewrite(series: int, count: int, number: int, held: Points, new: Points, ra
 
 
 def _write(series: int, first: int, points: Points, count: int) -> Task[None]:
-    known = yield Exchange(series, fetch=siblings(series, first, first + len(points) // POINTS_PER_PAGE, count))
-    yield Exchange(series, put=raw_pages(series, first, points) + upper_pages(series, first, points, count, known))
+    known = yield Exchange(fetch=siblings(series, first, first + len(points) // POINTS_PER_PAGE, count))
+    yield Exchange(put=raw_pages(series, first, points) + upper_pages(series, first, points, count, known))
 
 
 def _read(series: int, number: int) -> Task[Points]:
-    pages = yield Exchange(series, fetch=[PageRange(series, 0, number, number + _BATCH - 1)])
-    return Points.concat([load_points(pages[key]) for key in sorted(pages)])
+    pages = yield Exchange(fetch=[PageRange(series, 0, number, number + _BATCH - 1)])
+    keys = [(series, 0, at) for at in range(number, number + _BATCH)]
+    return Points.concat([load_points(pages[key]) for key in keys if key in pages])
 
 
 def _split(points: Points, last_step: int) -> tuple[Points, Points]:

@@ -12,10 +12,11 @@ import numpy as np
 
 from strobe.store.series.bucket import Buckets
 from strobe.store.series.column import Array
-from strobe.store.series.line import Line
+from strobe.store.series.line import Line, open_zones
+from strobe.store.series.lockstep import run, together
 from strobe.store.series.page import PageStore
 from strobe.store.series.point import Points
-from strobe.store.series.query import in_columns, resolve
+from strobe.store.series.query import column_of, resolve, starts_of
 from strobe.store.series.read import read_points
 
 JOIN_LIMIT = 65_536  # points of each line that are joined exactly
@@ -39,7 +40,8 @@ def join(store: PageStore, x: Line, y: Line, pixels: int, limit: int = JOIN_LIMI
     x_points = _up_to(store, x, limit)
     y_points = None if x_points is None else _up_to(store, y, limit)
     if x_points is None or y_points is None:
-        x_buckets, y_buckets = resolve(store, [x, y], pixels)
+        zones = open_zones(store, [x, y])
+        x_buckets, y_buckets = run(store, together(resolve(store, of_line, pixels) for of_line in zones))
         return _join_columns(x_buckets, y_buckets, pixels)
     _, x_places, y_places = np.intersect1d(x_points.step, y_points.step, assume_unique=True, return_indices=True)
     return Joined(x_points.value[x_places], Buckets.of_points(y_points.take(y_places)), approximate=False)
@@ -69,4 +71,8 @@ def _join_columns(x: Buckets, y: Buckets, pixels: int) -> Joined:
 def _columns(buckets: Buckets, first: int, last: int, pixels: int) -> tuple[Array, Buckets]:
     """Return those of the columns between two steps that hold a bucket, and what they hold."""
     inside = buckets.take((buckets.first_step >= first) & (buckets.first_step <= last))
-    return in_columns(inside, inside.first_step, first, last, pixels) if len(inside) else (np.empty(0), inside)
+    if not len(inside):
+        return np.empty(0, np.int64), inside
+    column = column_of(inside.first_step, first, last, pixels)
+    starts = starts_of(column)
+    return column[starts], inside.grouped(starts)

@@ -1,7 +1,8 @@
 """Lockstep: the work on many series, each written as if it were alone, with the calls to the store shared.
 
 The one idea: a task is a generator that yields an `Exchange` (pages to write, pages it needs) and is resumed with the
-pages. All tasks advance together, so a hundred series cost as many calls as one. Must not know what the tasks do.
+pages. Tasks that run together are one task whose exchanges are theirs put together, so a hundred series cost as many
+calls as one. Must not know what the tasks do.
 """
 
 from __future__ import annotations
@@ -13,14 +14,13 @@ from typing import Generic, TypeAlias, TypeVar
 from strobe.store.series.page import Page, PageRange, PageStore
 
 Result = TypeVar("Result")
-Pages: TypeAlias = Mapping[tuple[int, int], Page]  # by (level, number)
+Pages: TypeAlias = Mapping[tuple[int, int, int], Page]  # by (series, level, number)
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a task asks of the store: `put` is written, then `fetch` is read. All of one series."""
+    """What a task asks of the store: `put` is written, then `fetch` is read. The answer may hold other pages too."""
 
-    series: int
     fetch: Sequence[PageRange] = ()
     put: Sequence[Page] = ()
 
@@ -31,33 +31,39 @@ Task: TypeAlias = Generator[Exchange, Pages, Result]
 class _Progress(Generic[Result]):
     """A task and the exchange it waits for; `waits_for` is None once it has its result."""
 
+    waits_for: Exchange | None
     result: Result
 
     def __init__(self, task: Task[Result]) -> None:
         self._task = task
-        self.waits_for: Exchange | None = None
-        self._advance(None)
+        self.resume(None)
 
-    def resume(self, pages: Pages) -> None:
-        self._advance(pages)
-
-    def _advance(self, pages: Pages | None) -> None:
+    def resume(self, pages: Pages | None) -> None:
         try:
             self.waits_for = next(self._task) if pages is None else self._task.send(pages)
         except StopIteration as stop:
             self.waits_for, self.result = None, stop.value
 
 
-def run_together(store: PageStore, tasks: Iterable[Task[Result]]) -> list[Result]:
-    """Run the tasks to their ends and return their results in order. No two that write may be of one series."""
+def together(tasks: Iterable[Task[Result]]) -> Task[list[Result]]:
+    """Run the tasks side by side and return their results in order. No two that write may be of one series."""
     running = [_Progress(task) for task in tasks]
     while waiting := [(task, task.waits_for) for task in running if task.waits_for is not None]:
-        if put := [page for _, exchange in waiting for page in exchange.put]:
-            store.put(put)
-        pages: dict[int, dict[tuple[int, int], Page]] = {exchange.series: {} for _, exchange in waiting}
-        if fetch := [pages_wanted for _, exchange in waiting for pages_wanted in exchange.fetch]:
-            for page in store.fetch(fetch):
-                pages[page.series][page.level, page.number] = page
-        for task, exchange in waiting:
-            task.resume(pages[exchange.series])
+        pages = yield Exchange(
+            fetch=[wanted for _, exchange in waiting for wanted in exchange.fetch],
+            put=[page for _, exchange in waiting for page in exchange.put],
+        )
+        for task, _ in waiting:
+            task.resume(pages)
     return [task.result for task in running]
+
+
+def run(store: PageStore, task: Task[Result]) -> Result:
+    """Run a task to its end, with a store to answer it."""
+    progress = _Progress(task)
+    while (exchange := progress.waits_for) is not None:
+        if exchange.put:
+            store.put(exchange.put)
+        found = store.fetch(exchange.fetch) if exchange.fetch else ()
+        progress.resume({(page.series, page.level, page.number): page for page in found})
+    return progress.result

@@ -17,6 +17,7 @@ from strobe.store.series.column import Array
 FLOAT, INT, BOOL = 0, 1, 2  # what the user logged; the value is a float64 all the same
 
 _STEP, _TIME, _LAG, _WRITER, _SEQUENCE, _KIND = range(6)
+CURVE_INTS = 2  # step and time
 
 _Columns = TypeVar("_Columns", bound="Columns")
 
@@ -43,7 +44,25 @@ class Columns:
         return cls(np.concatenate([p.ints for p in parts], axis=1), np.concatenate([p.floats for p in parts], axis=1))
 
 
-class Points(Columns):
+class Curve(Columns):
+    """Points as far as a chart needs them: steps, times and values."""
+
+    __slots__ = ()
+
+    @property
+    def step(self) -> Array:
+        return self.ints[_STEP]
+
+    @property
+    def time_ns(self) -> Array:
+        return self.ints[_TIME]
+
+    @property
+    def value(self) -> Array:
+        return self.floats[0]
+
+
+class Points(Curve):
     """Scalar points. In a series, and wherever `ordered` is said, steps rise strictly.
 
     `lag_ns` is the time that orders a point less `time_ns` (almost always 0); `writer` is an index into the run's
@@ -78,14 +97,6 @@ class Points(Columns):
         return cls(np.empty((6, 0), "<i8"), np.empty((1, 0), "<f8"))
 
     @property
-    def step(self) -> Array:
-        return self.ints[_STEP]
-
-    @property
-    def time_ns(self) -> Array:
-        return self.ints[_TIME]
-
-    @property
     def lag_ns(self) -> Array:
         return self.ints[_LAG]
 
@@ -102,8 +113,8 @@ class Points(Columns):
         return self.ints[_KIND]
 
     @property
-    def value(self) -> Array:
-        return self.floats[0]
+    def curve(self) -> Curve:
+        return Curve(self.ints[:CURVE_INTS], self.floats)
 
     def ordered(self, rank: Array) -> Points:
         """Return the points by step, of each step the latest: the greatest (time + lag, rank of writer, sequence).
