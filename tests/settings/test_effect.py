@@ -52,7 +52,7 @@ def test_a_server_makes_the_mode_online(start: Start) -> None:
     assert (run.offline, run.url) == (False, f"http://127.0.0.1:9/local/uncategorized/runs/{run.id}")
 
 
-def test_online_records_here_says_so_in_one_line_and_waits_for_nobody(
+def test_online_without_an_agent_records_here_says_so_in_one_line_and_waits_for_nobody(
     start: Start, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(*args: Any, **kwargs: Any) -> None:
@@ -65,11 +65,20 @@ def test_online_records_here_says_so_in_one_line_and_waits_for_nobody(
     run.finish()
     assert time.monotonic() - began < 10
     assert capsys.readouterr().err == (
-        "strobe: WARNING nothing is uploaded yet, that comes with a later version; "
-        f"the run is recorded and safe in {run.sync_dir}\n"
+        f"strobe: WARNING not uploaded: the agent is off; `strobe sync {run.sync_dir}` uploads it\n"
     )
     replay = replay_of(run)
     assert (replay.state, replay.summary["loss"]) == ("finished", 0.5)
+
+
+def test_the_key_of_an_online_run_lies_in_a_file_for_its_user_alone(start: Start, home: Home) -> None:
+    run = start(base_url="http://127.0.0.1:9", api_key=KEY)
+    run.log({"x": 1})
+    (marker,) = (home.path / "unsynced").iterdir()
+    assert KEY.encode() in marker.read_bytes()
+    assert (marker.stat().st_mode & 0o777, marker.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    marker.unlink()
+    assert KEY.encode() not in contents(home.path)
 
 
 @shows("api_key")

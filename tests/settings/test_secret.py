@@ -1,4 +1,4 @@
-"""The key for the server stays where it was given: with a real script and a real agent."""
+"""The key for the server stays where it was given, and with what waits to be uploaded: a real script, a real agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .effect import contents
 KEY = "0f3c9e71d2ab4c5e8f60a1b2c3d4e5f6a7b8c9d0"
 SCRIPT = f"""
     import sys, time, strobe
-    run = strobe.init(project="p", settings=strobe.Settings(api_key={KEY!r}, base_url="http://127.0.0.1:9"))
+    run = strobe.init(project="p", settings=strobe.Settings(api_key={KEY!r}, base_url="http://127.0.0.1:9", finish_timeout=0.5))
     print(run.settings)
     run.log({{"x": 1}})
     time.sleep(1)  # so that the agent describes it
@@ -25,7 +25,7 @@ SCRIPT = f"""
 
 
 @pytest.mark.slow
-def test_a_key_gets_neither_to_the_disk_nor_to_the_agent(home: Home) -> None:
+def test_a_key_gets_neither_into_the_run_nor_to_where_others_see_it(home: Home) -> None:
     env = environment(home, STROBE_AGENT="on", STROBE_SILENT="false", WANDB_API_KEY=KEY)
     done = execute(SCRIPT, home, "--api-key", KEY, env=env)
     (home.path / "script.py").unlink()
@@ -37,5 +37,8 @@ def test_a_key_gets_neither_to_the_disk_nor_to_the_agent(home: Home) -> None:
         stop(home)
     assert only_replay(home).state == "failed"
     assert b"serve_detached" in known
+    for marker in (home.path / "unsynced").iterdir():
+        assert marker.stat().st_mode & 0o077 == 0
+        marker.unlink()
     assert KEY.encode() not in known + contents(home.path)
     assert KEY not in done.stdout

@@ -39,8 +39,8 @@ def test_settings_people_use_are_accepted_without_a_word(name: str, value: Any) 
         ("start_method", "thread", "no service process"),
         ("sync_tensorboard", True, "later version"),
         ("monitor_gym", True, "later version"),
-        ("x_extra_http_headers", {"a": "b"}, "comes with the server"),
-        ("x_file_stream_transmit_interval", 5, "comes with the server"),
+        ("x_extra_http_headers", {"a": "b"}, "docs/sync.md"),
+        ("x_file_stream_transmit_interval", 5, "docs/sync.md"),
         ("symlink", True, "no link to the latest run"),
     ],
 )

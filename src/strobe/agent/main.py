@@ -1,7 +1,7 @@
 """The agent's process: sit down, watch, leave when idle or told to.
 
-Single-threaded but for describing environments. `serve()` is the whole life; everything it puts together is tested on
-its own.
+Single-threaded but for describing environments and uploading. `serve()` is the whole life; everything it puts together
+is tested on its own.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from strobe.agent.sampler import Sampler
 from strobe.agent.seat import Seat
 from strobe.agent.spawn import inheritable_descriptors
 from strobe.agent.task import Task
+from strobe.agent.upload.uploader import Uploader
 from strobe.agent.watch import Watch
 from strobe.home import Home
 
@@ -73,6 +74,7 @@ def serve(seat: Seat, log: Log, *, idle_s: float | None = None, version: str = _
         Sampler(log=log.write),
         Describer(tenure.state.described, tenure.note_described, log),
         Flusher(),
+        Uploader(seat.home, log, owner=tenure.owner),
     ]
     log.write(_live(Watch(active, tasks, log), tenure, stop, log, idle_s))
     return 0
@@ -90,7 +92,7 @@ def _live(watch: Watch, tenure: Tenure, stop: StopSignal, log: Log, idle_s: floa
             watch.poll(now)
         except Exception:
             log.exception("watching")  # this is the agent's loop: whatever happened, the next second may be better
-        if watch.runs:
+        if watch.is_busy():
             busy_at = now
         elif now - busy_at >= idle_s and tenure.retire(watch.has_runs):
             return f"retired: idle for {idle_s:g} s"

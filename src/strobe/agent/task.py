@@ -1,7 +1,7 @@
 """What the agent does for runs: a list of tasks, each polled about once a second for each run it watches.
 
-This is the seam for further duties (uploading): a class with these three methods, added to the list in
-`strobe.agent.main`.
+This is the seam for further duties: a class with these three methods, added to the list in `strobe.agent.main`. A duty
+that has work for the home as a whole, with or without live runs, is a `HomeTask` as well.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from strobe._version import __version__
 from strobe.agent.entry import Entry
@@ -87,3 +87,17 @@ class Task(Protocol):
 
     def close(self, run: WatchedRun) -> None:
         """The run has ended, or the agent leaves: let go of what is held for it."""
+
+
+@runtime_checkable
+class HomeTask(Protocol):
+    """A duty that does not end with the runs that are watched, such as uploading what earlier ones have left."""
+
+    def tick(self, now: float) -> None:
+        """Do what is due; called once per poll, after the runs had their turn."""
+
+    def is_busy(self) -> bool:
+        """Tell whether the agent should stay although no run lives."""
+
+    def shut(self) -> None:
+        """The agent leaves."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from strobe.agent.entry import ActiveEntries, Entry
 from strobe.agent.log import Log
-from strobe.agent.task import Task, WatchedRun
+from strobe.agent.task import HomeTask, Task, WatchedRun
 from strobe.home import RunDir
 
 _POLL_S = 1.0
@@ -24,6 +24,7 @@ class Watch:
         self.active = active
         self.runs: dict[tuple[str, int], WatchedRun] = {}
         self._tasks = tasks
+        self._home_tasks = [task for task in tasks if isinstance(task, HomeTask)]
         self._log = log
         self._refused: dict[str, str] = {}
 
@@ -34,9 +35,18 @@ class Watch:
             for task in self._tasks:
                 self._guarded(task, run, now)
         self._close_ended()
+        for home_task in self._home_tasks:
+            try:
+                home_task.tick(now)
+            except Exception:  # noqa: BLE001 - as below; logged with a traceback and counted
+                self._log.exception(f"{type(home_task).__name__}")
+
+    def is_busy(self) -> bool:
+        """Tell whether there is anything to stay for, as of the last poll."""
+        return bool(self.runs) or any(task.is_busy() for task in self._home_tasks)
 
     def has_runs(self) -> bool:
-        """Tell whether there is anything to stay for, looking anew."""
+        """Tell whether there is a run to stay for, looking anew."""
         return bool(self.runs) or bool(self.active.scan())
 
     def has_news(self) -> bool:
@@ -52,6 +62,8 @@ class Watch:
         """Let go of all runs; whoever comes next finds them in `home.active` again."""
         for key in list(self.runs):
             self._close(key)
+        for task in self._home_tasks:
+            task.shut()
 
     def _arrange(self, entries: dict[str, Entry]) -> None:
         if self.active.refused != self._refused:

@@ -124,7 +124,7 @@ class RunAttributes:
 
     @property
     def offline(self) -> bool:
-        return self._attributes.get("mode") != "online"
+        return not self._recorder.is_uploaded
 
     @property
     def disabled(self) -> bool:

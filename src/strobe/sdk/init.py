@@ -195,12 +195,8 @@ def _open(recorder: Recorder, plan: Plan, config: dict[str, Any], program: str, 
     _watch_process(run)
     if is_primary:
         run._start_console()
-        recorder.terminal.write(start_line(attributes, recorder.path, recorder.run_dir.path, recorder.terminal))
-        if settings.mode == "online":
-            recorder.terminal.warn(
-                "nothing is uploaded yet, that comes with a later version; "
-                f"the run is recorded and safe in {recorder.run_dir.path}"
-            )
+        where = recorder.run_dir.path
+        recorder.terminal.write(start_line(attributes, recorder.path, where, recorder.terminal, url=run.url))
         _save_code(run, settings, program)
     current.add_run(run, is_current=settings.reinit != "create_new")
     return run

@@ -329,7 +329,7 @@ class RunParts:
         replay = self._replay()
         if replay.is_partial:
             replay.assume_end(self._recorder.writer.header, ended)
-        terminal.write(end_block(replay, terminal=terminal))
+        terminal.write(end_block(replay, terminal=terminal, url=getattr(self, "url", None)))
 
     def _replay(self) -> Replay:
         from strobe.journal.replay import Replay

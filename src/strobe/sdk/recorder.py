@@ -97,6 +97,8 @@ class Recorder:
     def announce(self, *, describe: bool) -> None:
         """Leave a note for the agent that this writer lives, and see that an agent is there."""
         settings = self.settings
+        if self.is_uploaded:
+            self._mark_unsynced()
         if not settings.agent:
             return
         note = {
@@ -139,6 +141,35 @@ class Recorder:
         from strobe.agent.launch import ensure
 
         ensure(self.home, version=__version__)
+
+    @property
+    def is_uploaded(self) -> bool:
+        """Whether the run goes to a server."""
+        return self.settings.base_url is not None and self.settings.mode in ("online", "shared")
+
+    def _mark_unsynced(self) -> None:
+        """Leave word that this run is to be uploaded, for an agent or `strobe sync`, now or later."""
+        from strobe.remote.marker import Marker, write_marker
+        from strobe.remote.target import target_of
+
+        target = target_of(self.settings)
+        if target is None:
+            return
+        marker = Marker(
+            run_dir=str(self.run_dir.path.absolute()),
+            writer=self.writer.header.writer,
+            attempt=self.attempt,
+            primary=self.kind == "main",
+            pid=self.pid,
+            pid_started=process_started(self.pid) or 0.0,
+            host=host_id(),
+            boot_id=boot_id(),
+            pid_namespace=pid_namespace(),
+            target=target,
+        )
+        # The writer has said what is wrong with the disk; without a marker `strobe sync PATH` still ships the run.
+        with suppress(OSError, UnicodeEncodeError):
+            write_marker(self.home, marker)
 
     def close(self, ended: ev.Ended) -> None:
         """Record the end of this writer and seal its journal."""

@@ -246,12 +246,20 @@ class Run(RunAttributes, RunParts):
         self._put_row = self._refuse_row
 
     def _close(self, code: int, error: str | None, state: str | None, *, quiet: bool | None) -> None:
+        until = time.monotonic() + self._settings.finish_timeout
         try:
             self._guard("to end the run's parts", self._settle)
         finally:  # whatever happens there, a Ctrl-C too, the end gets into the journal
             ended = self._record_end(code, error, state)
         if self._recorder.pid == os.getpid() and self._recorder.kind != "fork":
             self._guard("to sum up the run", lambda: self._show_end(ended, quiet))
+            if self._recorder.is_uploaded:
+                self._guard("to wait for the upload", lambda: self._hand_over(until - time.monotonic()))
+
+    def _hand_over(self, timeout_s: float) -> None:
+        from strobe.sdk.handover import hand_over
+
+        hand_over(self._recorder, max(0.0, timeout_s))
 
     def _settle(self) -> None:
         # Values first, then files and pictures, all within one deadline.

@@ -10,7 +10,7 @@ from typing import Any
 
 _NO_QUEUE = "there is no queue to size: log() writes to the journal before it returns"
 _NO_SERVICE = "Strobe has no service process on the way of a value"
-_UPLOAD = "nothing is uploaded yet; it comes with the server"
+_UPLOAD = "the agent uploads in its own way; docs/sync.md has its settings"
 _LAUNCH = "Strobe has no launch queue and makes no jobs"
 _LATER = "it comes in a later version"
 _NO_MONITOR = "the agent has no such source of system metrics"
@@ -26,7 +26,7 @@ _SETTINGS = {
     " x_require_core x_require_legacy_service x_start_time x_log_level x_sync x_sync_dir_suffix x_cli_only_mode"
     " x_async_upload_concurrency_limit x_live_policy_rate_limit x_live_policy_wait_time heartbeat_seconds"
     " stop_fn stop_on_fatal_error",
-    _UPLOAD: "x_extra_http_headers x_proxies http_proxy https_proxy insecure_disable_ssl app_url_override"
+    _UPLOAD: "x_extra_http_headers x_proxies app_url_override"
     " x_file_stream_transmit_interval x_file_stream_max_bytes x_file_stream_max_line_bytes x_file_stream_no_gzip"
     " x_file_stream_retry_max x_file_stream_retry_wait_min_seconds x_file_stream_retry_wait_max_seconds"
     " x_file_stream_timeout_seconds x_file_transfer_retry_max x_file_transfer_retry_wait_min_seconds"
@@ -47,6 +47,7 @@ _SETTINGS = {
     _NO_LOGIN: "anonymous login_timeout relogin x_disable_viewer organization credentials_file identity_token_file",
     _FILES: "settings_system settings_workspace use_dot_wandb",
     "Strobe makes no link to the latest run; `strobe run show latest` finds it": "symlink",
+    "certificates are always checked; name the ones to trust with ca_bundle": "insecure_disable_ssl",
     "an offline run takes artifacts always": "allow_offline_artifacts",
     "the end block has a fixed size": "max_end_of_run_history_metrics max_end_of_run_summary_metrics summary_warnings",
     "Strobe finds it out by itself": "program_abspath program_relpath x_jupyter_name x_jupyter_path x_jupyter_root"

@@ -119,6 +119,18 @@ class Table:
     stats_disk_paths: tuple[str, ...] = setting(
         Words(), ("/",), "Paths whose disk usage is sampled.", wandb="x_stats_disk_paths", default_shown="/")
 
+    # --- uploading
+    upload_bytes_per_s: int | None = setting(
+        Size(), None, "How fast runs are uploaded at most: by default they give way to others, 0 is no limit at all.",
+        default_shown="automatic")
+    upload_timeout_s: float = setting(
+        Number(above=0), 30.0, "Seconds without an answer after which the server counts as gone for now.")
+    proxy: str | None = setting(
+        Text(), None, "Proxy on the way to the server, or `off` for none.", wandb="https_proxy http_proxy",
+        default_shown="HTTPS_PROXY, HTTP_PROXY, NO_PROXY")
+    ca_bundle: Path | None = setting(
+        Directory(), None, "File or directory with the certificates to trust.", default_shown="the system's")
+
     # --- what is recorded about the program
     console: str = setting(
         Choice("auto", "wrap", "redirect", "off", synonyms=_CONSOLE), "auto",
@@ -164,7 +176,8 @@ class Table:
     init_timeout: float = setting(
         Number(least=0), 90.0, "Accepted for wandb's sake; `init()` waits for nothing.", wandb="init_timeout")
     finish_timeout: float = setting(
-        Number(least=0), 30.0, "Seconds that `finish()` waits for values still being computed and files being copied.",
+        Number(least=0), 30.0,
+        "Seconds that `finish()` waits: for values still being computed, files being copied, and the upload.",
         wandb="finish_timeout")
 
 # fmt: on

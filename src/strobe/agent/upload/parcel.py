@@ -1,0 +1,67 @@
+"""Parcels: what goes to the server in one request, cut to what it takes at once. No files and no network here."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+from strobe.journal.reader import Entry, Row
+from strobe.journal.segment import Header
+from strobe.journal.tail import Mark, place_of
+from strobe.wire.batch import encode_batch
+from strobe.wire.pack import pack
+
+#: entries and values that are held at once: a few megabytes of Python objects
+MAX_ENTRIES = 8_000
+MAX_CELLS = 60_000
+
+
+class Share:
+    """One writer's part of a parcel: a batch, and the mark behind it."""
+
+    def __init__(self, header: Header, entries: list[Entry], begin: Mark, *, is_left_out: bool = False) -> None:
+        self.writer = header.writer
+        self.entries = entries
+        self.begin = begin
+        self.end = begin
+        for entry in entries:
+            self.end = self.end.after(entry)
+        #: whether the entries are announced without being sent: the server takes nothing of their size
+        self.is_left_out = is_left_out
+        sent = [] if is_left_out else entries
+        self.body = encode_batch(pack(header, sent, first=begin.sequence, until=self.end.sequence))
+
+    @property
+    def num_rows(self) -> int:
+        return sum(isinstance(entry, Row) for entry in self.entries)
+
+
+def cut(header: Header, entries: list[Entry], begin: Mark, max_bytes: int) -> Iterator[Share]:
+    """Yield the entries as batches of at most `max_bytes`; one that is larger by itself is left out, and says so."""
+    share = Share(header, entries, begin)
+    if len(share.body) <= max_bytes:
+        yield share
+    elif len(entries) == 1:
+        yield Share(header, entries, begin, is_left_out=True)
+    else:
+        half = len(entries) // 2
+        for part in (entries[:half], entries[half:]):
+            for piece in cut(header, part, begin, max_bytes):
+                yield piece
+                begin = piece.end
+
+
+def compress(shares: list[Share]) -> bytes:
+    """Return the batches as the body of a request, in gzip's format, quickly rather than small."""
+    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return b"".join([*(packer.compress(share.body) for share in shares), packer.flush()])
+
+
+def num_cells(entry: Entry) -> int:
+    """Return how much an entry counts towards `MAX_CELLS`."""
+    return len(entry.values) if isinstance(entry, Row) else 8
+
+
+def without(entries: list[Entry], sequence: int) -> list[Entry]:
+    """Return the entries at or after `sequence`."""
+    return [entry for entry in entries if place_of(entry) >= sequence]

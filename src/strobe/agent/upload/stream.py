@@ -1,0 +1,91 @@
+"""The upload of one writer's journal: what was read and not yet acknowledged, and where the server stands."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from strobe.agent.upload.parcel import Share, cut, num_cells
+from strobe.journal.reader import Entry
+from strobe.journal.tail import Mark, WriterTail, place_of
+
+
+class Stream:
+    """Entries of one writer on their way. Begins at a hint; the server corrects it."""
+
+    def __init__(self, directory: Path, writer: str, hint: Mark | None = None) -> None:
+        self.writer = writer
+        self._directory = directory
+        self._tail = WriterTail(writer, hint)
+        #: behind the last entry that is known to be at the server
+        self.acked = hint or Mark()
+        #: everything before this is at the server
+        self.next = self.acked.sequence
+        self._pending: deque[Entry] = deque()
+        self._seen: dict[str, int] = {}
+        self._is_exhausted = False
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the writer has said its last word and we have read it."""
+        return self._tail.is_ended
+
+    @property
+    def problem(self) -> str | None:
+        return self._tail.problem
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._pending)
+
+    def left_bytes(self, sizes: dict[str, int]) -> int:
+        return self._tail.left_bytes(sizes)
+
+    def fill(self, sizes: dict[str, int], max_entries: int, max_cells: int) -> tuple[int, int]:
+        """Read what is new, up to so much in all; return how much there is now."""
+        cells = sum(map(num_cells, self._pending))
+        if self._is_exhausted and sizes == self._seen:
+            return len(self._pending), cells
+        self._is_exhausted = False
+        for entry in self._tail.poll([self._directory / name for name in sizes]):
+            if place_of(entry) < self.next:  # somebody else has brought it
+                self.acked = self.acked.after(entry)
+                continue
+            self._pending.append(entry)
+            cells += num_cells(entry)
+            if len(self._pending) >= max_entries or cells >= max_cells:
+                return len(self._pending), cells
+        self._is_exhausted, self._seen = self._tail.problem is None, dict(sizes)
+        return len(self._pending), cells
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether everything that lay there at the last look was read."""
+        return self._is_exhausted
+
+    def shares(self, max_bytes: int, max_entries: int) -> Iterator[Share]:
+        """Yield what is pending as batches."""
+        header = self._tail.header
+        if header is not None and self._pending:
+            entries = list(islice(self._pending, max_entries))
+            yield from cut(header, entries, Mark(self.next, self.acked.latest_ns), max_bytes)
+
+    def acknowledge(self, next_sequence: int) -> bool:
+        """Take the server's word for what it has; False if it has less than we thought, so that we went back."""
+        if next_sequence < self.next:
+            self._rewind(next_sequence)
+            return False
+        self.next = next_sequence
+        while self._pending and place_of(self._pending[0]) < next_sequence:
+            self.acked = self.acked.after(self._pending.popleft())
+        return True
+
+    def _rewind(self, sequence: int) -> None:
+        # A mark further on would make places in time depend on where reading began.
+        mark = self.acked if self.acked.sequence <= sequence else Mark()
+        self._tail = WriterTail(self.writer, mark)
+        self.acked, self.next = mark, sequence
+        self._pending.clear()
+        self._is_exhausted = False

@@ -1,0 +1,273 @@
+"""A connection to a server: one request in, one of three answers out, never an exception for what a network does.
+
+A server must say that it is a Strobe server before it is sent a key, and again after each time it could not be reached:
+another program may listen there by then. All threads that talk to one server share its link, so that they share one
+pace and one back-off too. What is sent is not known here.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sized
+from random import Random
+from typing import Protocol
+
+import msgspec
+import urllib3
+
+from strobe._version import __version__
+from strobe.remote.answer import Answer, Ok, Refused, Retry
+from strobe.remote.backoff import Backoff
+from strobe.remote.pace import Pace
+from strobe.remote.route import open_pool, round_trip
+from strobe.remote.target import Target
+from strobe.wire import OLDEST_PROTOCOL, PROTOCOL, PROTOCOL_HEADER
+
+#: how many requests may be under way at once
+CONNECTIONS = 4
+_CONNECT_S = 10.0
+_SLICE = 32 << 10
+_LONGEST_ANSWER = 16 << 20
+_LONGEST_WAIT_S = 3600.0
+_PASSING = frozenset({408, 425, 429, 507})
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much the server takes at once, in bytes."""
+
+    batch_bytes: int = 4 << 20
+    request_bytes: int = 16 << 20
+    part_bytes: int = 8 << 20
+
+
+class Handshake(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server says of itself."""
+
+    server: str
+    version: str = ""
+    #: oldest and newest protocol that it speaks
+    protocols: tuple[int, int] = (1, 1)
+    auth: bool = False
+    entity: str | None = None
+    limits: Limits = Limits()
+
+
+class Body(Sized, Protocol):
+    """Something to send of known length that can be read from its start, again if need be."""
+
+    def slices(self) -> Iterator[bytes]: ...
+
+
+class Link:
+    """The way to one server for one key. Thread safe."""
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        rng: Random | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self.target = target
+        self.server: Handshake | None = None
+        #: bytes of bodies sent so far, whatever became of them
+        self.num_sent = 0
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._shaking = threading.Lock()
+        self._backoff = Backoff(rng or Random())
+        self._retry_at = 0.0
+        self._num_out = 0
+        self._pace = Pace(target.bytes_per_s or None, automatic=target.bytes_per_s is None)
+        self._pool, self._problem = open_pool(target, CONNECTIONS)
+
+    @property
+    def limits(self) -> Limits:
+        return self.server.limits if self.server else Limits()
+
+    def hold_s(self) -> float:
+        """Return the seconds for which asking is of no use: the server is failing and its time has not come."""
+        with self._lock:
+            now = self._clock()
+            if now < self._retry_at:
+                return self._retry_at - now
+            # One request finds out whether it is back; the others wait for what that brings.
+            return 0.25 if self._backoff.num_failures and self._num_out else 0.0
+
+    def failing_for(self) -> float:
+        """Return for how many seconds nothing has worked."""
+        with self._lock:
+            return self._backoff.failing_for(self._clock())
+
+    def connect(self) -> Answer:
+        """See that a Strobe server is there whose protocol we speak."""
+        with self._shaking:
+            if self.server is not None:
+                return Ok(200)
+            answer = self._exchange("GET", "/api/v1/server", None, {})
+            if not isinstance(answer, Ok):
+                return answer
+            try:
+                found = msgspec.json.decode(answer.body, type=Handshake)
+            except msgspec.MsgspecError:
+                found = Handshake(server="")
+            if found.server != "strobe":
+                return Refused(f"{self.target.base_url} is not a Strobe server; set base_url to one")
+            oldest, newest = found.protocols
+            if oldest > PROTOCOL:
+                return Refused(f"the server needs a newer Strobe than {__version__} here; pip install -U strobe")
+            if newest < OLDEST_PROTOCOL:
+                return Refused(f"the server (Strobe {found.version}) is too old for Strobe {__version__} here")
+            self.server = found
+            return answer
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: bytes | Body | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send a request under /api/v1 and return what came of it."""
+        if self.server is None and not isinstance(answer := self.connect(), Ok):
+            return answer
+        sent = {PROTOCOL_HEADER: str(PROTOCOL), **(headers or {})}
+        if self.target.api_key:
+            sent["Authorization"] = f"Bearer {self.target.api_key}"
+        return self._exchange(method, "/api/v1" + path, body, sent)
+
+    def post(self, path: str, content: object) -> Answer:
+        """Send a JSON document."""
+        return self.request("POST", path, msgspec.json.encode(content), {"Content-Type": "application/json"})
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.clear()
+
+    def _exchange(self, method: str, path: str, body: bytes | Body | None, headers: dict[str, str]) -> Answer:
+        if self._pool is None:
+            return Refused(self._problem)
+        with self._lock:
+            self._num_out += 1
+        try:
+            answer = self._attempt(self._pool, method, path, body, headers)
+        finally:
+            with self._lock:
+                self._num_out -= 1
+        self._note(answer)
+        return answer
+
+    def _attempt(
+        self, pool: urllib3.PoolManager, method: str, path: str, body: bytes | Body | None, headers: dict[str, str]
+    ) -> Answer:
+        headers = {"User-Agent": f"strobe/{__version__}", "Accept": "application/json", **headers}
+        if body is not None:
+            headers["Content-Length"] = str(len(body))
+        timeout = urllib3.Timeout(connect=min(_CONNECT_S, self.target.timeout_s), read=self.target.timeout_s)
+        try:
+            response = pool.request(
+                method,
+                self.target.base_url + path,
+                body=None if body is None else self._metered(body),
+                headers=headers,
+                timeout=timeout,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+            try:
+                trip_s = round_trip(response)
+                content = self._read(response)
+            finally:
+                response.release_conn()
+        except urllib3.exceptions.LocationParseError as error:
+            return Refused(f"base_url {self.target.base_url!r} is no address: {error}")
+        except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+            return Retry(f"{self.target.base_url}: {_describe(error)}")
+        with self._lock:
+            if trip_s is not None:
+                self._pace.note_round_trip(trip_s, self._clock())
+        return judge(response.status, dict(response.headers), content, now=time.time())
+
+    def _metered(self, body: bytes | Body) -> Iterator[bytes]:
+        for piece in _slices(body) if isinstance(body, bytes) else body.slices():
+            with self._lock:
+                wait_s = self._pace.take(len(piece), self._clock())
+                self.num_sent += len(piece)
+            if wait_s > 0:
+                self._sleep(wait_s)
+            yield piece
+
+    def _read(self, response: urllib3.BaseHTTPResponse) -> bytes:
+        until = self._clock() + self.target.timeout_s
+        content = bytearray()
+        read = getattr(response, "read1", response.read)  # what is there; older urllib3 waits for all of it
+        while piece := read(64 << 10):
+            content += piece
+            if len(content) > _LONGEST_ANSWER:
+                raise ValueError(f"an answer of more than {_LONGEST_ANSWER} bytes")
+            if self._clock() > until:  # a byte now and then keeps a socket's time-out from ever coming
+                raise TimeoutError(f"the answer was not complete after {self.target.timeout_s:g} s")
+        return bytes(content)
+
+    def _note(self, answer: Answer) -> None:
+        with self._lock:
+            if not isinstance(answer, Retry):
+                self._backoff.succeed()
+                self._retry_at = 0.0
+                return
+            now = self._clock()
+            self._retry_at = now + self._backoff.fail(now, at_least_s=answer.after_s)
+            if not answer.status:
+                self.server = None
+
+
+def judge(status: int, headers: Mapping[str, str], content: bytes, *, now: float) -> Answer:
+    """Return what an HTTP answer means."""
+    if 200 <= status < 300 or status in (304, 308):
+        return Ok(status, content, {name.lower(): text for name, text in headers.items()})
+    lowered = {name.lower(): text for name, text in headers.items()}
+    why = f"HTTP {status}: {_problem_text(content) or 'no reason given'}"
+    if status >= 500 or status in _PASSING:
+        return Retry(why, retry_after(lowered.get("retry-after", ""), now), status)
+    if 300 <= status < 400:
+        return Refused(f"HTTP {status}: it is at {lowered.get('location', '?')} now; set base_url to that", status)
+    return Refused(why, status)
+
+
+def retry_after(text: str, now: float) -> float:
+    """Return the seconds that a Retry-After header asks for, 0 where it says nothing sensible."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - now
+        except (ValueError, TypeError):
+            return 0.0
+    return min(max(0.0, seconds), _LONGEST_WAIT_S) if seconds == seconds else 0.0
+
+
+def _problem_text(content: bytes) -> str:
+    try:
+        found = msgspec.json.decode(content)
+    except msgspec.MsgspecError:
+        return content[:200].decode(errors="replace").strip()
+    if not isinstance(found, dict):
+        return ""
+    return str(found.get("detail") or found.get("title") or found.get("error") or "")
+
+
+def _slices(body: bytes) -> Iterator[bytes]:
+    for start in range(0, len(body), _SLICE):
+        yield body[start : start + _SLICE]
+
+
+def _describe(error: Exception) -> str:
+    """Return urllib3's story without the object at its start."""
+    text = str(error) or type(error).__name__
+    return text.partition("): ")[2] or text if text.startswith(("HTTP", "<", "(")) else text
