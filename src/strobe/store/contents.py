@@ -37,32 +37,45 @@ class Content:
     sha256: str
     md5: str
     size: int
+    #: by another algorithm that artifacts may have, if it was asked for
+    other: tuple[str, str] = ("", "")
+
+    def digest(self, algorithm: str) -> str:
+        """Return the base64 digest by an algorithm of artifacts, nothing if it was not asked for."""
+        if algorithm == digests.MD5:
+            return self.md5
+        return self.other[1] if self.other[0] == algorithm else ""
 
 
 class Hashes:
-    """The digests of a stream, as it goes by."""
+    """The digests of a stream, as it goes by; `algorithm` is one that artifacts have."""
 
-    def __init__(self) -> None:
+    def __init__(self, algorithm: str = digests.MD5) -> None:
         self._sha256 = hashlib.sha256()
-        self._md5 = hashlib.md5(usedforsecurity=False)
+        self._md5 = digests.new_hasher(digests.MD5)
+        self._other = digests.new_hasher(algorithm) if algorithm != digests.MD5 else None
+        self._algorithm = algorithm
         self._size = 0
 
     def update(self, piece: bytes) -> None:
         self._sha256.update(piece)
         self._md5.update(piece)
+        if self._other is not None:
+            self._other.update(piece)
         self._size += len(piece)
 
     @property
     def content(self) -> Content:
-        return Content(self._sha256.hexdigest(), digests.encode(self._md5.digest()), self._size)
+        other = (self._algorithm, digests.encode(self._other.digest())) if self._other is not None else ("", "")
+        return Content(self._sha256.hexdigest(), digests.encode(self._md5.digest()), self._size, other)
 
 
 class Incoming:
     """A content on its way in; leaving the `with` without `Contents.keep` forgets it."""
 
-    def __init__(self, blobs: Blobs) -> None:
+    def __init__(self, blobs: Blobs, algorithm: str) -> None:
+        self._hashes = Hashes(algorithm)
         self._draft = blobs.draft()
-        self._hashes = Hashes()
 
     def write(self, piece: bytes) -> None:
         self._draft.write(piece)
@@ -94,9 +107,9 @@ class Contents:
         self.blobs = blobs
         self.clock = clock
 
-    def incoming(self) -> Incoming:
+    def incoming(self, algorithm: str = digests.MD5) -> Incoming:
         """Return a place for a content that comes in piece by piece."""
-        return Incoming(self.blobs)
+        return Incoming(self.blobs, algorithm)
 
     def keep(self, incoming: Incoming, change: Change[T]) -> T:
         """Keep what came in, and refer to it by `change`; return what that returns."""
@@ -111,13 +124,20 @@ class Contents:
         incoming.place(key)
         return self._add(key, content, change)
 
-    def join(self, parts: Sequence[str], expected: Content, watch: Callable[[], None], change: Change[T]) -> T:
+    def join(
+        self,
+        parts: Sequence[str],
+        expected: Content,
+        watch: Callable[[], None],
+        change: Change[T],
+        algorithm: str = digests.MD5,
+    ) -> T:
         """Keep the blobs `parts`, one after the other, as one content, and refer to it by `change`.
 
         It must have the sha256 and size of `expected`, else it is a UsageError and nothing has changed. That the store
         may know the content is no shortcut: the sender has to prove that it has it. `watch` is called now and then.
         """
-        hashes = Hashes()
+        hashes = Hashes(algorithm)
 
         def pieces() -> Iterator[bytes]:
             for piece in itertools.chain.from_iterable(self.blobs.read(part) for part in parts):

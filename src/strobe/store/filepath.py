@@ -7,6 +7,9 @@ import unicodedata
 
 from strobe.errors import UsageError
 
+#: sorts after every path that goes on where a prefix ends
+LAST = "\U0010ffff"
+
 _MAX_BYTES = 1024
 _MAX_PART_BYTES = 255
 _SEPARATORS = re.compile(r"[/\\]")

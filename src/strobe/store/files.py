@@ -14,7 +14,7 @@ import msgspec
 from strobe.errors import NotInStore, UsageError
 from strobe.store.contents import Content, Contents, Incoming, check_sha256
 from strobe.store.database import Cursor, Row
-from strobe.store.filepath import check_file_path
+from strobe.store.filepath import LAST, check_file_path
 from strobe.store.references import is_in_project
 
 #: when the SDK was to keep a file: whenever it changed, at once, or at the end of the run
@@ -22,8 +22,6 @@ Policy = Literal["live", "now", "end"]
 
 _COLUMNS = "f.path, f.size, f.sha256, b.md5, f.mtime_ns, f.policy, f.uploaded_ns"
 _SELECT = f"SELECT {_COLUMNS} FROM run_file f JOIN blob b ON b.sha256 = f.sha256"
-#: sorts after every text that goes on
-_LAST = "\U0010ffff"
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +90,7 @@ class Files:
     def list(self, run_id: int, *, prefix: str = "", after: str = "", limit: int = 1000) -> list[RunFile]:
         """Return the files whose path begins with `prefix` and sorts after `after`, by their paths."""
         sql = f"{_SELECT} WHERE f.run_id = ? AND f.path >= ? AND f.path < ? AND f.path > ? ORDER BY f.path LIMIT ?"
-        rows = self._database.read(lambda cursor: cursor.all(sql, run_id, prefix, prefix + _LAST, after, limit))
+        rows = self._database.read(lambda cursor: cursor.all(sql, run_id, prefix, prefix + LAST, after, limit))
         return [_file(row) for row in rows]
 
     def delete(self, run_id: int, path: str) -> None:

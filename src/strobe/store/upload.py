@@ -25,6 +25,8 @@ class Upload(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     sha256: str
     part_bytes: int
+    #: of the digest that its taker asks for
+    algorithm: str
     mtime_ns: int | None
     policy: str
     #: the numbers of the parts that are there, from 0, in order

@@ -24,7 +24,7 @@ _MAX_SIZE = 1 << 43
 #: who joins parts gives a sign of life this often; after three times as long without one, another may try
 _SIGN_OF_LIFE_NS = 10 * 10**9
 
-_COLUMNS = "id, kind, owner_id, path, size, sha256, part_bytes, mtime_ns, policy, joining_ns"
+_COLUMNS = "id, kind, owner_id, path, size, sha256, part_bytes, algorithm, mtime_ns, policy, joining_ns"
 
 
 class Taker(Protocol):
@@ -53,6 +53,7 @@ class Uploads:
         *,
         size: int,
         sha256: str,
+        algorithm: str = "MD5",
         policy: str = "now",
         mtime_ns: int | None = None,
     ) -> Upload:
@@ -67,10 +68,12 @@ class Uploads:
 
         def change(cursor: Cursor) -> Upload:
             row = cursor.one(
-                "INSERT INTO upload (id, kind, owner_id, path, size, sha256, part_bytes, mtime_ns, policy, touched_ns) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, owner_id, path, sha256, size) "
+                "INSERT INTO upload (id, kind, owner_id, path, size, sha256, part_bytes, algorithm, mtime_ns, "
+                "policy, touched_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (kind, owner_id, path, sha256, size) "
                 f"DO UPDATE SET touched_ns = excluded.touched_ns, mtime_ns = excluded.mtime_ns RETURNING {_COLUMNS}",
-                *(secrets.token_hex(16), kind, owner_id, path, size, sha256, part_bytes, mtime_ns, policy),
+                *(secrets.token_hex(16), kind, owner_id, path, size, sha256, part_bytes, algorithm, mtime_ns),
+                policy,
                 self._contents.clock(),
             )
             assert row is not None
@@ -172,7 +175,7 @@ class Uploads:
             return removed
 
         expected = Content(upload.sha256, "", upload.size)
-        return self._contents.join(keys, expected, self._signs_of_life(upload.id), change)
+        return self._contents.join(keys, expected, self._signs_of_life(upload.id), change, upload.algorithm)
 
     def _signs_of_life(self, upload_id: str) -> Callable[[], None]:
         last = self._contents.clock()
@@ -200,7 +203,7 @@ def _find(cursor: Cursor, upload_id: str) -> Upload:
 
 
 def _upload(cursor: Cursor, row: Row) -> Upload:
-    upload_id, kind, owner_id, path, size, sha256, part_bytes, mtime_ns, policy, _ = row
+    upload_id, kind, owner_id, path, size, sha256, part_bytes, algorithm, mtime_ns, policy, _ = row
     numbers = cursor.all("SELECT number FROM upload_part WHERE upload_id = ? ORDER BY number", upload_id)
     return Upload(
         id=upload_id,
@@ -210,6 +213,7 @@ def _upload(cursor: Cursor, row: Row) -> Upload:
         size=size,
         sha256=sha256,
         part_bytes=part_bytes,
+        algorithm=algorithm,
         mtime_ns=mtime_ns,
         policy=policy,
         parts=[number for (number,) in numbers],

@@ -81,6 +81,7 @@ CREATE TABLE artifact_origin (
     version_id BIGINT NOT NULL REFERENCES artifact_version (id) ON DELETE CASCADE,
     PRIMARY KEY (collection_id, name)
 );
+CREATE INDEX artifact_origin_name ON artifact_origin (name);
 CREATE INDEX artifact_origin_version ON artifact_origin (version_id);
 CREATE TABLE artifact_run (
     version_id BIGINT NOT NULL REFERENCES artifact_version (id) ON DELETE CASCADE,

@@ -37,6 +37,8 @@ CREATE TABLE upload (
     size BIGINT NOT NULL,
     sha256 TEXT NOT NULL,
     part_bytes BIGINT NOT NULL,
+    -- the algorithm of the digest that its taker asks for
+    algorithm TEXT NOT NULL,
     mtime_ns BIGINT,
     policy TEXT NOT NULL,
     -- when a part last came in
