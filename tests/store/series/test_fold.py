@@ -65,7 +65,7 @@ def test_points_in_order_append_and_no_complete_page_is_written_twice(seed: int,
 @given(
     st.integers(0, 2**32),
     st.integers(1, 80_000),
-    st.lists(st.tuples(st.floats(0, 1.1), st.integers(1, 3000), st.booleans()), max_size=4),
+    st.lists(st.tuples(st.floats(0, 1.1), st.integers(1, 30_000), st.booleans()), max_size=4),
 )
 def test_late_repeated_and_replaced_steps(seed: int, count: int, bursts: list[tuple[float, int, bool]]) -> None:
     points = long_points(seed, count, gaps=True, odd=0.01)
@@ -124,6 +124,15 @@ def test_a_long_rewrite_holds_few_pages_at_a_time() -> None:
     assert rows(stored(store)) == rows(points)
     assert store.largest_call <= 40  # 16 raw pages, those above them, a few left over; the series has 98 raw pages
     check_buckets(store, points, 3)
+
+
+def test_more_late_points_than_a_rewrite_holds_pages() -> None:
+    points, store = long_points(6, 250_000), MemoryPages()
+    late = (points.step < 90_000) | (points.step % 3 == 0)
+    fold(store, {1: points.take(~late)}, RANK)
+    fold(store, {1: points.take(late)}, RANK)
+    assert rows(stored(store)) == rows(points)
+    check_buckets(store, points, 6)
 
 
 def test_many_series_in_order_cost_three_calls() -> None:

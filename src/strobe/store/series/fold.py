@@ -84,11 +84,11 @@ def _replace(series: int, count: int, number: int, old: Points, new: Points) -> 
 def _rewrite(series: int, count: int, number: int, held: Points, new: Points, rank: Array) -> Task[None]:
     """Write `held`, which begins at raw page `number`, then all stored pages after it, merged with the new points.
 
-    Points only move to the right, so a page is read before it is written over.
+    Points move up, so what is written must stay below what is still to be read: the new points are held meanwhile.
     """
     source = number + _BATCH
     while source * POINTS_PER_PAGE < count:
-        whole = len(held) // POINTS_PER_PAGE
+        whole = min(len(held) // POINTS_PER_PAGE, source - number)
         written = held.take(slice(whole * POINTS_PER_PAGE))
         yield from _write(series, number, written, (number + whole) * POINTS_PER_PAGE)
         old = yield from _read(series, source)
