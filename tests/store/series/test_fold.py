@@ -14,7 +14,7 @@ from strobe.store.series.pyramid import load_buckets, load_points
 from tests.store.series.memory import MemoryPages
 from tests.store.series.samples import RANK, assert_bucket, brute_rows, long_points, rows
 
-_RARELY = settings(max_examples=25, deadline=None)
+_RARELY = settings(max_examples=20, deadline=None)
 
 
 def stored(store: MemoryPages, series: int = 1) -> Points:

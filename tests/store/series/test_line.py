@@ -12,7 +12,7 @@ from tests.store.series.memory import MemoryPages
 from tests.store.series.samples import RANK, assert_bucket, long_points, rows
 from tests.store.series.test_query import assert_answers
 
-_RARELY = settings(max_examples=60, deadline=None)
+_RARELY = settings(max_examples=30, deadline=None)
 
 
 def attempt(seed: int, start: int, count: int) -> Points:

@@ -23,7 +23,7 @@ from strobe.errors import Error
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _VERSION = 1
-_REMEDY = "restore it from a backup, or sync the run again"
+REMEDY = "restore it from a backup, or sync the run again"
 _HEAD = struct.Struct("<BBBBII")
 _COLUMN = np.dtype([("first", "<i8"), ("least", "<i8"), ("low", "u1"), ("high", "u1")])
 
@@ -96,7 +96,7 @@ def decode(blob: bytes, max_ints: int | None = None) -> tuple[Array, Array]:
             _fill(ints[index, 1:], blob, offset, low, high)
         offset += length * (high - low)
     if offset != len(blob):
-        raise PageCorrupt(f"page of {len(blob)} bytes, its columns end at {offset}; {_REMEDY}")
+        raise PageCorrupt(f"page of {len(blob)} bytes, its columns end at {offset}; {REMEDY}")
     if rows:
         ints[:, 1:] += columns["least"][:kept_ints, None]
         ints[:, 0] = columns["first"][:kept_ints]

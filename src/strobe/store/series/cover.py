@@ -16,7 +16,7 @@ import numpy as np
 
 from strobe.store.series.bucket import Buckets
 from strobe.store.series.column import Array
-from strobe.store.series.lockstep import Exchange, Task
+from strobe.store.series.lockstep import Exchange, Pages, Task
 from strobe.store.series.page import (
     BUCKETS_PER_PAGE,
     EVERYTHING,
@@ -96,7 +96,7 @@ class _Descent:
         self.kept: list[_Piece] = []
         self._series = series
         self._window = window
-        self._pages: dict[tuple[int, int, int], Page] = {}
+        self._pages = Pages()
         # Places in each page; None for all of them.
         self._wanted: dict[int, dict[int, list[Array] | None]] = defaultdict(dict)
 

@@ -7,14 +7,22 @@ calls as one. Must not know what the tasks do.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
+from strobe.store.series.column import REMEDY, PageCorrupt
 from strobe.store.series.page import Page, PageRange, PageStore
 
 Result = TypeVar("Result")
-Pages: TypeAlias = Mapping[tuple[int, int, int], Page]  # by (series, level, number)
+
+
+class Pages(dict[tuple[int, int, int], Page]):
+    """Pages by (series, level, number); one that the directory promises and the store lacks is a corrupt series."""
+
+    def __missing__(self, key: tuple[int, int, int]) -> Page:
+        series, level, number = key
+        raise PageCorrupt(f"series {series} lacks page {number} of level {level}; {REMEDY}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +73,5 @@ def run(store: PageStore, task: Task[Result]) -> Result:
         if exchange.put:
             store.put(exchange.put)
         found = store.fetch(exchange.fetch) if exchange.fetch else ()
-        progress.resume({(page.series, page.level, page.number): page for page in found})
+        progress.resume(Pages({(page.series, page.level, page.number): page for page in found}))
     return progress.result

@@ -6,13 +6,14 @@ page numbers alone. So all that is needed can be asked for at once, and the maki
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from strobe.store.series.bucket import Buckets
-from strobe.store.series.column import decode, encode
+from strobe.store.series.column import Array, PageCorrupt, decode, encode
+from strobe.store.series.lockstep import Pages
 from strobe.store.series.page import (
     BUCKETS_PER_PAGE,
     FAN_OUT,
@@ -28,17 +29,17 @@ from strobe.store.series.point import CURVE_INTS, Curve, Points
 
 def load_points(page: Page) -> Points:
     """Return the points of a raw page."""
-    return Points(*decode(page.body))
+    return Points(*_decode(page))
 
 
 def load_curve(page: Page) -> Curve:
     """Return what a chart needs of a raw page, at half the cost."""
-    return Curve(*decode(page.body, CURVE_INTS))
+    return Curve(*_decode(page, CURVE_INTS))
 
 
 def load_buckets(page: Page) -> Buckets:
     """Return the buckets of a page above level 0."""
-    return Buckets(*decode(page.body))
+    return Buckets(*_decode(page))
 
 
 def raw_pages(series: int, number: int, points: Points) -> list[Page]:
@@ -78,9 +79,7 @@ def siblings(series: int, first: int, end: int, count: int) -> list[PageRange]:
     return [pages for pages in wanted if pages.first <= pages.last]
 
 
-def upper_pages(
-    series: int, first: int, points: Points, count: int, known: Mapping[tuple[int, int, int], Page]
-) -> list[Page]:
+def upper_pages(series: int, first: int, points: Points, count: int, known: Pages) -> list[Page]:
     """Return the pages above the complete raw pages that `points`, the first of raw page `first`, make.
 
     `count` is the number of points up to which pages above may be made; `known` holds at least the `siblings`.
@@ -105,6 +104,13 @@ def _lowest_buckets(points: Points, number: int) -> Buckets:
     """Return the level 1 buckets of one page; page by page, because a page's columns fit a processor's cache."""
     page = points.take(slice(number * POINTS_PER_PAGE, (number + 1) * POINTS_PER_PAGE))
     return Buckets.of_points(page, np.arange(0, POINTS_PER_PAGE, POINTS_PER_BUCKET))
+
+
+def _decode(page: Page, max_ints: int | None = None) -> tuple[Array, Array]:
+    try:
+        return decode(page.body, max_ints)
+    except PageCorrupt as exc:
+        raise PageCorrupt(f"series {page.series}, level {page.level}, page {page.number}: {exc}") from exc
 
 
 def _raw_page(series: int, number: int, points: Points) -> Page:
