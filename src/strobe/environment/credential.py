@@ -24,6 +24,7 @@ SHAPES = (
     r"npm_[A-Za-z0-9]{36}",
     r"pypi-[A-Za-z0-9_-]{40,}",
     r"wandb_v[0-9]_[A-Za-z0-9_]{20,}",
+    r"strobe_[A-Za-z0-9]{12}_[A-Za-z0-9]{43}(?![A-Za-z0-9])",
     r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",  # JSON web token
     r"sk-(?:[a-z0-9]+-)*(?=[A-Za-z0-9_-]*[0-9])(?=[A-Za-z0-9_-]*[A-Z])[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic
     r"sk-[a-f0-9]{32,}",

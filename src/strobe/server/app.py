@@ -35,6 +35,8 @@ ROUTES = (
     "health",
     "session",
     "document",
+    "ingest",
+    "series",
 )
 
 

@@ -40,6 +40,10 @@ class Call:
         """Whether somebody has asked if the caller may; see `require`."""
         return self._is_checked
 
+    def note_checked(self) -> None:
+        """Say that there was nothing to ask about, or that the handler asks for each thing as it comes."""
+        self._is_checked = True
+
     async def in_thread(self, blocking: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
         """Return what a blocking function returns, and let others work meanwhile."""
         return await anyio.to_thread.run_sync(lambda: blocking(*arguments, **keywords))

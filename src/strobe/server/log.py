@@ -54,15 +54,16 @@ class TextFormatter(logging.Formatter):
 def open_log(
     format_: Format = "auto", stream: TextIO | None = None, *, level: int = logging.INFO, name: str = "strobe.server"
 ) -> logging.Logger:
-    """Return a logger that writes to `stream` (stderr) only."""
+    """Return a logger that writes to `stream` (stderr) only, as do uvicorn's warnings from now on."""
     target = sys.stderr if stream is None else stream
     is_json = format_ == "json" or (format_ == "auto" and not target.isatty())
     handler = logging.StreamHandler(target)
     handler.setFormatter(JsonFormatter() if is_json else TextFormatter())
     log = logging.getLogger(name)
-    log.handlers[:] = [handler]
-    log.propagate = False
-    log.setLevel(level)
+    for one, its_level in ((log, level), (logging.getLogger("uvicorn"), max(level, logging.WARNING))):
+        one.handlers[:] = [handler]
+        one.propagate = False
+        one.setLevel(its_level)
     return log
 
 

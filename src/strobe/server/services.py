@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from strobe.server.gate import Gate
 from strobe.server.metrics import Metrics
 from strobe.server.rate import Buckets, Rate
 from strobe.server.signing import Signer
@@ -104,6 +105,8 @@ class Services:
     #: for sessions and for links to uploads and downloads
     signer: Signer = field(default_factory=Signer)
     stopping: Stopping = field(default_factory=Stopping)
+    #: how many requests are taken in at once
+    gate: Gate = field(default_factory=lambda: Gate(64))
 
 
 def open_services(store: Any, settings: ServerSettings, log: logging.Logger) -> Services:

@@ -22,16 +22,17 @@ class ServerAnswer(msgspec.Struct, kw_only=True):
     entity: str | None = None
     user: str | None = None
     scopes: list[str] = []
-    limits: Limits | None = None
+    #: how much one request may bring, in bytes
+    limits: Limits
 
 
 @endpoint("GET", "/api/v1/server", access="open", tag="server", returns=ServerAnswer)
 async def get_server(call: Call) -> ServerAnswer:
-    """Say what this server is; to a key's owner also who that is and what one request may bring."""
+    """Say what this server is; to a key's owner also who that is."""
     settings, caller = call.services.settings, call.caller
-    answer = ServerAnswer(auth=settings.mode == "server")
+    answer = ServerAnswer(auth=settings.mode == "server", limits=settings.limits)
     if caller.is_known:
-        answer.entity, answer.user, answer.limits = caller.entity, caller.user, settings.limits
+        answer.entity, answer.user = caller.entity, caller.user
         answer.scopes = [scope for scope in ("read", "write", "admin") if caller.allows(scope)]
     return answer
 

@@ -1,0 +1,232 @@
+"""Series: curves of runs at the cost of the screen, digests, and history rows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from strobe.home import RunPath
+from strobe.server.curves import COLUMNS, curve_bytes, curve_json
+from strobe.server.endpoint import Call, endpoint
+from strobe.server.problem import Problem
+from strobe.store.charts import Ask, Axis, Chart, Span
+from strobe.store.runs import RunRow
+from strobe.store.series import Window
+from strobe.store.series.page import MAX_I64, MIN_I64
+from strobe.wire.series import SERIES, encode_series
+
+#: curves of one request
+MAX_CURVES = 1000
+_MAX_TEXT = 4000
+Step = Annotated[int, msgspec.Meta(ge=MIN_I64, le=MAX_I64)]
+
+
+class SeriesBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which curves: every key of every run."""
+
+    #: paths: entity/project/run
+    runs: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MAX_CURVES)]
+    keys: Annotated[list[Annotated[str, msgspec.Meta(max_length=_MAX_TEXT)]], msgspec.Meta(min_length=1)]
+    #: what lies along the width: step, wall time (ns) or time since the run's start (ns)
+    axis: Axis = "step"
+    #: a range of the axis, ends included; all of it by default
+    first: Step | None = None
+    last: Step | None = None
+    #: how many buckets at most
+    pixels: Annotated[int, msgspec.Meta(ge=1, le=20_000)] = 1000
+    #: samples of the system instead of what was logged
+    system: bool = False
+    #: one attempt, superseded or not
+    attempt: Annotated[int, msgspec.Meta(ge=0, le=MAX_I64)] | None = None
+    #: another logged key as the x axis
+    x_key: Annotated[str, msgspec.Meta(max_length=_MAX_TEXT)] | None = None
+    #: columns of buckets; all by default
+    columns: list[str] | None = None
+    format: Literal["binary", "json"] = "binary"
+
+
+class Curve(msgspec.Struct, kw_only=True):
+    """One curve of a JSON answer; which columns there are depends on whether each bucket is one point."""
+
+    run: str
+    key: str
+    lane: str
+    is_raw: bool
+    is_approximate: bool
+    started_ns: int
+    version: int
+    columns: dict[str, list[Any]]
+
+
+class Curves(msgspec.Struct, kw_only=True):
+    series: list[Curve]
+
+
+class RunOf(msgspec.Struct, kw_only=True):
+    entity: str
+    project: str
+    run: str
+
+
+@endpoint("POST", "/api/v1/series", access="read", tag="series", body=SeriesBody, returns=Curves, produces=SERIES)
+async def query_series(call: Call, body: SeriesBody) -> Response | Curves:
+    """Return curves of runs, each at most so many buckets wide.
+
+    A bucket stands for consecutive points and has their extremes, sum and count, NaN and infinities counted apart; if
+    there are no more points than pixels, every bucket is one point. The binary answer is documented in wire-format.md.
+    """
+    if len(body.runs) * len(body.keys) > MAX_CURVES:
+        raise Problem(
+            422, detail=f"{len(body.runs)} runs times {len(body.keys)} keys; ask for {MAX_CURVES} curves at a time"
+        )
+    unknown = set(body.columns or ()) - COLUMNS.keys()
+    if unknown:
+        raise Problem(422, detail=f"there is no column {min(unknown)!r}; there are {', '.join(COLUMNS)}")
+    rows = await readable_runs(call, body.runs)
+    if etag := call.unchanged(_etag(body, rows)):
+        return etag
+    asks = [Ask(row.id, key, body.system, body.attempt, body.x_key) for row in rows for key in body.keys]
+    span = Span(body.axis, body.first, body.last)
+    charts: list[Chart] = await call.in_thread(call.services.store.series.query, asks, span=span, pixels=body.pixels)
+    names = {row.id: str(row.path) for row in rows}
+    wanted = None if body.columns is None else set(body.columns)
+    if body.format == "json":
+        return Curves(series=[Curve(**curve_json(names[chart.ask.run_id], chart, wanted)) for chart in charts])
+    content = encode_series([curve_bytes(names[chart.ask.run_id], chart, wanted) for chart in charts])
+    return Response(content, media_type=SERIES)
+
+
+class DigestQuery(msgspec.Struct, kw_only=True):
+    keys: list[str] | None = None
+
+
+class Digest(msgspec.Struct, kw_only=True):
+    """What one key comes to over all of its points that count."""
+
+    count: int
+    min: float | None
+    max: float | None
+    min_step: int | None
+    max_step: int | None
+    mean: float | None
+    first: float
+    last: float
+    first_step: int
+    last_step: int
+    nan: int
+    posinf: int
+    neginf: int
+
+
+class Digests(msgspec.Struct, kw_only=True):
+    digests: dict[str, Digest]
+
+
+@endpoint(
+    "GET",
+    "/api/v1/runs/{entity}/{project}/{run}/digests",
+    access="read",
+    tag="series",
+    path=RunOf,
+    query=DigestQuery,
+    returns=Digests,
+)
+async def read_digests(call: Call, path: RunOf, query: DigestQuery) -> Digests | Response:
+    """Return count, extremes, mean, first and last of every key, or of some."""
+    row = await readable_run(call, path)
+    if unchanged := call.unchanged(f'W/"{row.id}-{row.version}"'):
+        return unchanged
+    found = await call.in_thread(call.services.store.series.digests, row.id, query.keys)
+    return Digests(digests={key: _digest(bucket) for key, bucket in found.items()})
+
+
+class HistoryQuery(msgspec.Struct, kw_only=True):
+    """Which rows."""
+
+    keys: list[str] | None = None
+    first: Step | None = None
+    last: Step | None = None
+    attempt: Annotated[int, msgspec.Meta(ge=0, le=MAX_I64)] | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1000
+
+
+class History(msgspec.Struct, kw_only=True):
+    """Rows in step order; `next` is the `first` of the following page, none at the end."""
+
+    items: list[dict[str, Any]]
+    next: int | None
+
+
+@endpoint(
+    "GET",
+    "/api/v1/runs/{entity}/{project}/{run}/history",
+    access="read",
+    tag="series",
+    path=RunOf,
+    query=HistoryQuery,
+    returns=History,
+)
+async def read_history(call: Call, path: RunOf, query: HistoryQuery) -> History | Response:
+    """Return what was logged, row by row, with `_step`, `_timestamp` and `_runtime`."""
+    row = await readable_run(call, path)
+    if unchanged := call.unchanged(f'W/"{row.id}-{row.version}-{hash(msgspec.json.encode(query)) & 0xFFFFFFFF:x}"'):
+        return unchanged
+    window = Window(
+        first_step=MIN_I64 if query.first is None else query.first,
+        last_step=MAX_I64 if query.last is None else query.last,
+    )
+    items, following = await call.in_thread(
+        call.services.store.history.page, row.id, query.keys, window=window, attempt=query.attempt, limit=query.limit
+    )
+    return History(items=items, next=following)
+
+
+async def readable_run(call: Call, path: RunOf) -> RunRow:
+    """Return the row of the run that an address names, if the caller may see it."""
+    entity = call.entity(path.entity)
+    await call.require("read", entity, path.project)
+    row: RunRow = await call.in_thread(call.services.store.runs.find, RunPath(entity, path.project, path.run))
+    return row
+
+
+async def readable_runs(call: Call, texts: list[str]) -> list[RunRow]:
+    """Return the rows of runs by their paths, if the caller may see all of them."""
+    paths = []
+    for text in dict.fromkeys(texts):
+        found = RunPath.parse(text)
+        paths.append(RunPath(call.entity(found.entity), found.project, found.id))
+    for entity, project in dict.fromkeys((path.entity, path.project) for path in paths):
+        await call.require("read", entity, project)
+    rows: list[RunRow] = await call.in_thread(call.services.store.runs.find_all, paths)
+    return rows
+
+
+def _etag(body: SeriesBody, rows: list[RunRow]) -> str:
+    import hashlib
+
+    text = msgspec.json.encode([msgspec.to_builtins(body), [(row.id, row.version) for row in rows]])
+    return f'W/"{hashlib.blake2b(text, digest_size=12).hexdigest()}"'
+
+
+def _digest(bucket: Any) -> Digest:
+    finite = int(bucket.count[0] - bucket.nan[0] - bucket.posinf[0] - bucket.neginf[0])
+    return Digest(
+        count=int(bucket.count[0]),
+        min=float(bucket.min[0]) if finite else None,
+        max=float(bucket.max[0]) if finite else None,
+        min_step=int(bucket.min_step[0]) if finite else None,
+        max_step=int(bucket.max_step[0]) if finite else None,
+        mean=float(bucket.sum[0]) / finite if finite else None,
+        first=float(bucket.first[0]),
+        last=float(bucket.last[0]),
+        first_step=int(bucket.first_step[0]),
+        last_step=int(bucket.last_step[0]),
+        nan=int(bucket.nan[0]),
+        posinf=int(bucket.posinf[0]),
+        neginf=int(bucket.neginf[0]),
+    )
+
+
+ENDPOINTS = [query_series, read_digests, read_history]
