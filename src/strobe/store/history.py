@@ -6,18 +6,21 @@ Read some thousand rows at a time, so that a long history costs no more memory t
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from strobe.journal import value
 from strobe.journal.reader import with_text_keys
-from strobe.store.database import Cursor, in_parts, marks
-from strobe.store.lines import RunBook
+from strobe.store.database import Cursor, Database, in_parts, marks
+from strobe.store.lines import RunBook, read_book
 from strobe.store.pages import Pages
-from strobe.store.series import Line, Points, Window, read_points
+from strobe.store.series import EVERYTHING, Line, Points, Window, read_points
 from strobe.store.series.page import MAX_I64, MIN_I64
+from strobe.store.series_table import HISTORY
 from strobe.store.summary import plain_number
 
 _CELLS_AT_ONCE = 400_000
@@ -41,12 +44,53 @@ class _Cell:
         return (self.attempt, self.order_ns) <= (later.attempt, later.order_ns)
 
 
+class Histories:
+    """History rows of a store's runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(
+        self,
+        run_id: int,
+        keys: Sequence[str] | None = None,
+        *,
+        window: Window = EVERYTHING,
+        attempt: int | None = None,
+        limit: int = 1000,
+    ) -> tuple[list[dict[str, Any]], int | None]:
+        """Return the first `limit` rows in a window, and the step to go on from, None at the end."""
+
+        def ask(cursor: Cursor) -> list[dict[str, Any]]:
+            book = read_book(cursor, run_id, keys)
+            return list(islice(iter_history(cursor, book, keys, window=window, attempt=attempt), limit + 1))
+
+        rows = self._database.read(ask)
+        return rows[:limit], rows[limit]["_step"] if len(rows) > limit else None
+
+    def system_page(
+        self,
+        run_id: int,
+        *,
+        window: Window = EVERYTHING,
+        limit: int = 1000,
+    ) -> tuple[list[dict[str, Any]], int | None]:
+        """Return samples of the system in the order of time, and the time to go on from, None at the end."""
+
+        def ask(cursor: Cursor) -> list[dict[str, Any]]:
+            book = read_book(cursor, run_id, lane=None)
+            return list(islice(_iter_system(cursor, book, window), limit + 1))
+
+        rows = self._database.read(ask)
+        return rows[:limit], round(rows[limit]["_timestamp"] * 1e9) if len(rows) > limit else None
+
+
 def iter_history(
     cursor: Cursor,
     book: RunBook,
     keys: Sequence[str] | None = None,
     *,
-    window: Window = Window(),  # noqa: B008 - frozen
+    window: Window = EVERYTHING,
     attempt: int | None = None,
     rows_at_once: int | None = None,
 ) -> Iterator[dict[str, Any]]:
@@ -57,6 +101,26 @@ def iter_history(
     while start is not None:
         rows, start = _read_some(cursor, book, wanted, start, window.last_step, attempt, at_once)
         yield from rows
+
+
+def _iter_system(cursor: Cursor, book: RunBook, window: Window) -> Iterator[dict[str, Any]]:
+    lanes = sorted({row.lane for row in book.rows if row.lane != HISTORY})
+    samples = [_iter_lane(cursor, book, lane, window) for lane in lanes]
+    for time_ns, _, values in heapq.merge(*samples, key=lambda sample: sample[:2]):
+        yield {"_timestamp": time_ns / 1e9, "_runtime": (time_ns - book.started_ns) / 1e9, **values}
+
+
+def _iter_lane(cursor: Cursor, book: RunBook, lane: str, window: Window) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield the samples of one sampler, whose steps and times both rise."""
+    samples: dict[int, tuple[int, dict[str, Any]]] = {}
+    for key in sorted({row.key for row in book.rows if row.lane == lane}):
+        for points in read_points(Pages(cursor), book.line(key, window, lane=lane)):
+            for index, step in enumerate(points.step.tolist()):
+                sample = samples.setdefault(step, (int(points.time_ns[index]), {}))
+                sample[1][key] = plain_number(points, index)
+    for step in sorted(samples):
+        time_ns, values = samples[step]
+        yield time_ns, lane, values
 
 
 def _read_some(

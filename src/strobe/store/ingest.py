@@ -20,6 +20,8 @@ from strobe.journal.reader import Noted, decode_event
 from strobe.journal.segment import Header
 from strobe.store import tail
 from strobe.store.columns import Logged, LoggedObject, read_blocks
+from strobe.store.console.append import Piece
+from strobe.store.console.append import add as add_console
 from strobe.store.database import Cursor, Database
 from strobe.store.projects import ensure_project
 from strobe.store.series_table import write_series
@@ -62,9 +64,8 @@ class _Run:
 class Ingest:
     """The one way in for what runs log, whoever brings it."""
 
-    def __init__(self, database: Database, *, console: EventStore, alerts: EventStore) -> None:
+    def __init__(self, database: Database, *, alerts: EventStore | None = None) -> None:
         self._database = database
-        self._console = console
         self._alerts = alerts
 
     def take(self, batch: Batch, *, now_ns: int) -> Taken:
@@ -134,11 +135,15 @@ class Ingest:
         )
 
     def _store_events(self, cursor: Cursor, run: _Run, batch: Batch, notes: list[Noted]) -> None:
-        console = [note for note in notes if isinstance(note.event, Console)]
-        if console:
-            self._console.add(cursor, run.id, batch.attempt, batch.writer, console)
+        printed = [
+            Piece(note.order_ns, note.event.stream, note.event.text)
+            for note in notes
+            if isinstance(note.event, Console)
+        ]
+        if printed:
+            add_console(cursor, run.id, batch.attempt, batch.writer, printed)
         alerts = [note for note in notes if isinstance(note.event, Alert)]
-        if alerts:
+        if alerts and self._alerts is not None:
             self._alerts.add(cursor, run.id, batch.attempt, batch.writer, alerts)
         others = [note for note in notes if not isinstance(note.event, (Console, Alert))]
         if not others and run.state != "crashed":

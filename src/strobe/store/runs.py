@@ -104,6 +104,15 @@ class Runs:
         sql = f"SELECT {_COLUMNS} {_FROM} WHERE run.changed_ns >= ? ORDER BY run.changed_ns LIMIT ?"
         return self._database.read(lambda cursor: [RunRow(*row) for row in cursor.all(sql, changed_ns, limit)])
 
+    def asked_to_stop(self, paths: Sequence[RunPath]) -> list[RunPath]:
+        """Return the runs among these that somebody wants to stop and that have not ended."""
+
+        def ask(cursor: Cursor) -> list[RunPath]:
+            rows = (find_run(cursor, path, with_deleted=True) for path in paths)
+            return [row.path for row in rows if row.stop_by is not None and row.state in ("running", "crashed")]
+
+        return self._database.read(ask)
+
     # --- life and death
 
     def note_alive(self, paths: Sequence[RunPath], *, now_ns: int) -> list[RunPath]:

@@ -27,7 +27,7 @@ CREATE TABLE run (
     changed_ns BIGINT NOT NULL,
     -- counts every change: ETags and subscribers look at it
     version BIGINT NOT NULL DEFAULT 0,
-    -- whether `summary` and the index of values lag behind what was taken in
+    -- whether the index of values lags behind what was taken in
     is_dirty SMALLINT NOT NULL DEFAULT 0,
     deleted_ns BIGINT,
     -- who wants the run to stop, or nobody
@@ -45,8 +45,8 @@ CREATE TABLE run (
     fork_step BIGINT,
     -- msgpack: what events add up to (strobe.store.state)
     facts {bytes} NOT NULL,
-    -- msgpack: the summary as of the last time that is_dirty was cleared
-    summary {bytes},
+    -- msgpack: what the index of values holds of it
+    settled {bytes},
     UNIQUE (project_id, name)
 );
 CREATE INDEX run_changed ON run (changed_ns);
