@@ -47,6 +47,8 @@ class SyncState(msgspec.Struct, kw_only=True, omit_defaults=True):
     error: str = ""
     #: whether waiting is of no use: somebody has to change something
     is_refused: bool = False
+    #: whether nobody answers there
+    is_unreachable: bool = False
     #: attempts that were asked to stop
     stopped: list[int] = []
     #: when everything there was had arrived

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _POLL_S = 0.05
 #: a process that sees nothing happen for this long says what it waits for
 _QUIET_S = 1.0
-#: where the agent cannot reach the server at all, waiting longer than this brings nothing
+#: where nobody answers at the server's address, waiting longer than this brings nothing
 _HOPELESS_S = 5.0
 _LINE_S = 10.0
 _INITIAL_PID_NAMESPACE = "pid:[4026531836]"
@@ -42,7 +42,7 @@ def hand_over(recorder: Recorder, timeout_s: float) -> None:
         if ends_with_us:
             if silent_s >= timeout_s or nobody is not None:
                 break  # as long as something moves it is waited for: nobody goes on when this process ends
-        elif now >= until or (state is not None and state.error and silent_s > _HOPELESS_S):
+        elif now >= until or (state is not None and state.is_unreachable and silent_s > _HOPELESS_S):
             break
         waiting.show(state)
         time.sleep(_POLL_S)

@@ -210,7 +210,7 @@ class Course:
 
     def _note_success(self) -> None:
         if self.state.is_refused or (self.state.error and not self.state.num_left_out):
-            self.state.error, self.state.is_refused = "", False
+            self.state.error, self.state.is_refused, self.state.is_unreachable = "", False, False
             self._is_dirty = True
 
     def _note_failure(self, answer: Answer) -> float:
@@ -218,6 +218,7 @@ class Course:
         is_refused = isinstance(answer, Refused)
         if (answer.why, is_refused) != (self.state.error, self.state.is_refused):
             self.state.error, self.state.is_refused = answer.why, is_refused
+            self.state.is_unreachable = isinstance(answer, Retry) and not answer.status
             self._save_soon()
         if is_refused:
             self._parked_until = self._clock() + REFUSED_S
