@@ -111,6 +111,15 @@ class Files:
         """Take what an upload in parts brought (see strobe.store.uploads)."""
         self._add(cursor, run_id, path, content, policy, mtime_ns)
 
+    def project_of(self, cursor: Cursor, owner_id: int) -> tuple[str, str] | None:
+        """Return the entity and project of a run that is there (see strobe.store.uploads)."""
+        row = cursor.one(
+            "SELECT p.entity, p.name FROM run r JOIN project p ON p.id = r.project_id "
+            "WHERE r.id = ? AND r.deleted_ns IS NULL",
+            owner_id,
+        )
+        return (row[0], row[1]) if row is not None else None
+
     def _add(
         self, cursor: Cursor, run_id: int, path: str, content: Content, policy: str, mtime_ns: int | None
     ) -> RunFile:

@@ -19,8 +19,8 @@ from strobe.store.upload import Kind, Part, Upload
 
 PART_BYTES = 16 << 20
 #: more parts than this make larger parts
-_MAX_PARTS = 10_000
-_MAX_SIZE = 1 << 43
+_MAX_PARTS = 100_000
+_MAX_SIZE = 6 * 10**12
 #: who joins parts gives a sign of life this often; after three times as long without one, another may try
 _SIGN_OF_LIFE_NS = 10 * 10**9
 
@@ -34,6 +34,9 @@ class Taker(Protocol):
         self, cursor: Cursor, owner_id: int, path: str, content: Content, policy: str, mtime_ns: int | None
     ) -> None:
         """Refer to the content of a complete upload, or raise if it can't be taken (any more)."""
+
+    def project_of(self, cursor: Cursor, owner_id: int) -> tuple[str, str] | None:
+        """Return the entity and project that the owner belongs to, None if it is gone."""
 
 
 class Uploads:
@@ -84,6 +87,14 @@ class Uploads:
     def get(self, upload_id: str) -> Upload:
         """Return an upload; NotInStore if it is complete, was given up or never was."""
         return self._database.read(lambda cursor: _find(cursor, upload_id))
+
+    def project_of(self, upload: Upload) -> tuple[str, str]:
+        """Return the entity and project that an upload belongs to; NotInStore if what it was for is gone."""
+        taker = self._takers[upload.kind]
+        found = self._database.read(lambda cursor: taker.project_of(cursor, upload.owner_id))
+        if found is None:
+            raise NotInStore(f"what the upload of {upload.path!r} was for is gone; abort it")
+        return found
 
     def part(self, upload: Upload, number: int) -> Part:
         """Return a place for a part that comes in piece by piece; `put_part` keeps it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from strobe.errors import NotInStore, UsageError
@@ -36,11 +35,11 @@ def test_aliases_move_and_latest_moves_by_itself(log: Log, artifacts: Artifacts,
 
 
 def test_edits_change_what_is_given(log: Log, artifacts: Artifacts) -> None:
-    version = log(_body(0), description="one", tags=["a"], metadata=msgspec.Raw(b'{"lr":0.1}'), ttl_s=60)
+    version = log(_body(0), description="one", tags=["a"], metadata={"lr": 0.1}, ttl_s=60)
     edited = artifacts.versions.edit(version.id, Edits(description="two"))
-    assert (edited.description, edited.tags, bytes(edited.metadata), edited.ttl_s) == ("two", ["a"], b'{"lr":0.1}', 60)
-    edited = artifacts.versions.edit(version.id, Edits(tags=["b", "c"], metadata=msgspec.Raw(b"{}"), ttl_s=None))
-    assert (edited.description, edited.tags, bytes(edited.metadata), edited.ttl_s) == ("two", ["b", "c"], b"{}", None)
+    assert (edited.description, edited.tags, edited.metadata, edited.ttl_s) == ("two", ["a"], {"lr": 0.1}, 60)
+    edited = artifacts.versions.edit(version.id, Edits(tags=["b", "c"], metadata={}, ttl_s=None))
+    assert (edited.description, edited.tags, edited.metadata, edited.ttl_s) == ("two", ["b", "c"], {}, None)
     with pytest.raises(UsageError, match="tag"):
         artifacts.versions.edit(version.id, Edits(tags=["no/"], description="three"))
     assert artifacts.versions.by_id(version.id) == edited, "all of an edit, or nothing"

@@ -51,7 +51,14 @@ class Drafts:
                 "metadata, ttl_s, use_as, source, run_id, step, created_ns, updated_ns, plan) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 *(token, collection_id, digest, manifest.algorithm, manifest.size, len(manifest), facts.description),
-                *(bytes(facts.metadata).decode(), facts.ttl_s, facts.use_as, facts.source, run_id, facts.step),
+                *(
+                    msgspec.json.encode(facts.metadata).decode(),
+                    facts.ttl_s,
+                    facts.use_as,
+                    facts.source,
+                    run_id,
+                    facts.step,
+                ),
                 *(facts.created_ns or now, now, msgspec.json.encode(plan).decode()),
             )
             assert row is not None
@@ -102,6 +109,15 @@ class Drafts:
             )
         entries.fill(cursor, owner_id, expected, content.sha256)
         cursor.run("UPDATE artifact_version SET updated_ns = ? WHERE id = ?", self._contents.clock(), owner_id)
+
+    def project_of(self, cursor: Cursor, owner_id: int) -> tuple[str, str] | None:
+        """Return the entity and project of the draft with that row id (see strobe.store.uploads)."""
+        row = cursor.one(
+            "SELECT p.entity, p.name FROM artifact_version v JOIN artifact_collection c ON c.id = v.collection_id "
+            "JOIN project p ON p.id = c.project_id WHERE v.id = ?",
+            owner_id,
+        )
+        return (row[0], row[1]) if row is not None else None
 
     def commit(self, token: str) -> Version:
         """Make a draft a version, or the latest version if that holds the same; UsageError if contents are missing.

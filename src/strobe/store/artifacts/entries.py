@@ -28,7 +28,7 @@ def check_entries(manifest: Manifest) -> None:
         if not isinstance(digest, str) or (size is not None and not _is_size(size)):
             raise UsageError(f"entry {entry.path!r} has the digest {digest!r} and the size {size!r}; they can't be")
         if entry.ref is not None:
-            if not isinstance(entry.ref, str) or len(digest) > 1024:
+            if not isinstance(entry.ref, str) or "\0" in entry.ref + digest or len(digest) > 1024:
                 raise UsageError(f"entry {entry.path!r} refers to {entry.ref!r}; give an address and a short digest")
             continue
         if size is None:

@@ -9,6 +9,13 @@ from strobe.store.artifacts.loading import load_all
 from strobe.store.artifacts.record import Role, Use, Version
 from strobe.store.database import Cursor, Database
 
+#: whether the one who asks may see a project, by its entity and its access
+Sees = Callable[[str, str], bool]
+
+
+def _all(entity: str, access: str) -> bool:
+    return True
+
 
 class Lineage:
     """The ways between runs and versions."""
@@ -28,29 +35,35 @@ class Lineage:
 
         self._database.write(change)
 
-    def runs(self, version_id: str) -> list[Use]:
-        """Return the runs that logged or used a version, in order of time; runs that were deleted are left out."""
+    def runs(self, version_id: str, sees: Sees = _all) -> list[Use]:
+        """Return the runs that logged or used a version, in order of time; deleted and unseen ones are left out."""
         rows = self._database.read(
             lambda cursor: cursor.all(
-                "SELECT p.entity, p.name, r.name, u.role, u.use_as, u.time_ns FROM artifact_run u "
-                "JOIN artifact_version v ON v.id = u.version_id "
+                "SELECT p.entity, p.name, r.name, u.role, u.use_as, u.time_ns, p.access "
+                "FROM artifact_run u JOIN artifact_version v ON v.id = u.version_id "
                 "JOIN run r ON r.id = u.run_id JOIN project p ON p.id = r.project_id "
                 "WHERE v.token = ? AND r.deleted_ns IS NULL ORDER BY u.time_ns, u.role, r.id",
                 version_id,
             )
         )
-        return [Use(run="/".join(row[:3]), role=row[3], use_as=row[4], time_ns=row[5]) for row in rows]
+        return [
+            Use(run="/".join(row[:3]), role=row[3], use_as=row[4], time_ns=row[5])
+            for row in rows
+            if sees(row[0], row[6])
+        ]
 
-    def of_run(self, run_id: int, role: Role) -> list[Version]:
-        """Return the versions that a run logged or used, in order of time."""
+    def of_run(self, run_id: int, role: Role, sees: Sees = _all) -> list[Version]:
+        """Return the versions that a run logged or used, in order of time; those of unseen projects are left out."""
 
         def ask(cursor: Cursor) -> list[Version]:
             rows = cursor.all(
-                "SELECT u.version_id FROM artifact_run u JOIN artifact_version v ON v.id = u.version_id "
+                "SELECT u.version_id, p.entity, p.access FROM artifact_run u "
+                "JOIN artifact_version v ON v.id = u.version_id JOIN artifact_collection c ON c.id = v.collection_id "
+                "JOIN project p ON p.id = c.project_id "
                 "WHERE u.run_id = ? AND u.role = ? AND v.deleted_ns IS NULL ORDER BY u.time_ns, u.version_id",
                 *(run_id, role),
             )
-            return load_all(cursor, [row[0] for row in rows])
+            return load_all(cursor, [row[0] for row in rows if sees(row[1], row[2])])
 
         return self._database.read(ask)
 

@@ -74,7 +74,7 @@ def _version(row: Row, names: list[str], tags: list[str]) -> Version:
         aliases=names,
         tags=tags,
         description=description,
-        metadata=msgspec.Raw(metadata.encode()),
+        metadata=msgspec.json.decode(metadata),
         ttl_s=ttl_s,
         use_as=use_as,
         source=source,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -49,8 +49,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     aliases: list[str]
     tags: list[str]
     description: str
-    #: a JSON object
-    metadata: msgspec.Raw
+    metadata: dict[str, Any]
     ttl_s: int | None
     use_as: str | None
     #: entity/project/name:v3 of the version that it is a link to
@@ -75,7 +74,7 @@ class DraftFacts(msgspec.Struct, frozen=True, kw_only=True):
     aliases: list[str] = []
     tags: list[str] = []
     description: str = ""
-    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    metadata: dict[str, Any] = {}
     ttl_s: int | None = None
     use_as: str | None = None
     source: str | None = None

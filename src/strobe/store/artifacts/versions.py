@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -25,8 +26,7 @@ class Edits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a person may change; what is not given stays."""
 
     description: str | msgspec.UnsetType = msgspec.UNSET
-    #: a JSON object
-    metadata: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    metadata: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     tags: list[str] | msgspec.UnsetType = msgspec.UNSET
     ttl_s: int | msgspec.UnsetType | None = msgspec.UNSET
     add_aliases: list[str] = []
@@ -187,7 +187,7 @@ def _columns(edits: Edits) -> dict[str, object]:
     if edits.description is not msgspec.UNSET:
         columns["description"] = edits.description
     if edits.metadata is not msgspec.UNSET:
-        columns["metadata"] = bytes(edits.metadata).decode()
+        columns["metadata"] = msgspec.json.encode(edits.metadata).decode()
     if edits.ttl_s is not msgspec.UNSET:
         if edits.ttl_s is not None and edits.ttl_s <= 0:
             raise UsageError(f"ttl_s is {edits.ttl_s}; give the seconds that the version is to live, or null")
