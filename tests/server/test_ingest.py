@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from strobe.home import RunPath
 from strobe.journal import event as ev
 from strobe.journal import value
 from strobe.journal.reader import Noted, Row
@@ -57,7 +58,7 @@ def send(stage: Stage, *batches: Batch, key: str | None = None, packed: bool = T
     sent = {"content-type": BATCHES, **headers}
     if packed:
         body, sent["content-encoding"] = gzip.compress(body), "gzip"
-    return stage.post("/api/v1/ingest", content=body, key=key or stage.key("ann"), headers=sent)
+    return stage.ask("POST", "/api/v1/ingest", content=body, key=key or stage.key("ann"), headers=sent)
 
 
 def test_rows_come_back(stage: Stage) -> None:
@@ -68,7 +69,7 @@ def test_rows_come_back(stage: Stage) -> None:
         "acks": [{"run": "ann/p/r", "writer": "w1", "next": 10, "status": "stored", "reason": ""}],
         "stop": [],
     }
-    history = stage.get("/api/v1/runs/ann/p/r/history", key=stage.key("ann")).json()
+    history = stage.ask("GET", "/api/v1/runs/ann/p/r/history", key=stage.key("ann")).json()
     assert [{key: row[key] for key in ("loss", "n", "word")} for row in history["items"]] == rows
     assert history["next"] is None
 
@@ -77,7 +78,7 @@ def test_pages_of_the_history_join(stage: Stage) -> None:
     send(stage, batch_of([{"n": n} for n in range(25)]))
     key, found, first = stage.key("ann"), [], 0
     while first is not None:
-        page = stage.get(f"/api/v1/runs/ann/p/r/history?limit=10&first={first}", key=key).json()
+        page = stage.ask("GET", f"/api/v1/runs/ann/p/r/history?limit=10&first={first}", key=key).json()
         found += [row["n"] for row in page["items"]]
         first = page["next"]
     assert found == list(range(25))
@@ -91,7 +92,7 @@ def test_twice_is_once_and_a_gap_is_refused(stage: Stage) -> None:
         for ack in send(stage, *batches).json()["acks"]
     ]
     assert statuses == ["gap", "stored", "duplicate", "stored", "duplicate"]
-    assert store_of(stage).runs.find(batch_of([]).path.__class__("ann", "p", "r")).num_rows == 6
+    assert store_of(stage).runs.find(RunPath("ann", "p", "r")).num_rows == 6
 
 
 def test_an_empty_batch_asks_for_the_offset(stage: Stage) -> None:
@@ -105,7 +106,7 @@ def test_series_are_bytes_that_wrap(stage: Stage) -> None:
     for start in range(0, 5000, 1000):
         send(stage, batch_of([{"loss": found} for found in values[start : start + 1000]], first=start))
     body = {"runs": ["ann/p/r"], "keys": ["loss"], "pixels": 100}
-    answer = stage.post("/api/v1/series", json=body, key=stage.key("ann"))
+    answer = stage.ask("POST", "/api/v1/series", json=body, key=stage.key("ann"))
     assert answer.status_code == 200, answer.text
     ((facts, columns),) = decode_series(answer.content)
     assert facts["run"] == "ann/p/r"
@@ -116,12 +117,12 @@ def test_series_are_bytes_that_wrap(stage: Stage) -> None:
     finite = [found for found in values if not math.isnan(found)]
     assert min(columns["min"]) == min(finite)
     assert max(columns["max"]) == max(finite)
-    again = stage.post(
-        "/api/v1/series", json=body, key=stage.key("ann"), headers={"if-none-match": answer.headers["etag"]}
+    again = stage.ask(
+        "POST", "/api/v1/series", json=body, key=stage.key("ann"), headers={"if-none-match": answer.headers["etag"]}
     )
     assert again.status_code == 304
-    zoomed = stage.post(
-        "/api/v1/series", json={**body, "first": 770, "last": 780, "format": "json"}, key=stage.key("ann")
+    zoomed = stage.ask(
+        "POST", "/api/v1/series", json={**body, "first": 770, "last": 780, "format": "json"}, key=stage.key("ann")
     ).json()
     (curve,) = zoomed["series"]
     assert curve["is_raw"]
@@ -131,7 +132,7 @@ def test_series_are_bytes_that_wrap(stage: Stage) -> None:
 
 def test_digests(stage: Stage) -> None:
     send(stage, batch_of([{"loss": float(n)} for n in range(10)]))
-    digest = stage.get("/api/v1/runs/ann/p/r/digests", key=stage.key("ann")).json()["digests"]["loss"]
+    digest = stage.ask("GET", "/api/v1/runs/ann/p/r/digests", key=stage.key("ann")).json()["digests"]["loss"]
     assert (digest["count"], digest["min"], digest["max_step"], digest["mean"]) == (10, 0.0, 9, 4.5)
 
 
@@ -142,8 +143,6 @@ def test_events_make_the_run(stage: Stage) -> None:
         Noted(2, ev.Ended(time_ns=10**18 + 5, state="finished"), 10**18 + 5),
     ]
     send(stage, pack(HEADER, events, first=0, until=3))
-    from strobe.home import RunPath
-
     view = store_of(stage).runs.get(RunPath("ann", "p", "r"))
     assert (view.row.state, view.config, view.attributes["name"]) == ("finished", {"lr": 0.1}, "first")
 
@@ -157,14 +156,16 @@ def test_events_make_the_run(stage: Stage) -> None:
     ],
 )
 def test_nonsense_is_a_clear_400(stage: Stage, body: bytes, status: int, words: str) -> None:
-    answer = stage.post("/api/v1/ingest", content=body, key=stage.key("ann"), headers={"content-type": BATCHES})
+    answer = stage.ask("POST", "/api/v1/ingest", content=body, key=stage.key("ann"), headers={"content-type": BATCHES})
     assert answer.status_code == status
     assert words in answer.json()["detail"]
 
 
 def test_what_came_before_a_cut_is_kept(stage: Stage) -> None:
     whole = encode_batch(batch_of([{"a": 1}])) + encode_batch(batch_of([{"a": 2}], first=1))
-    answer = stage.post("/api/v1/ingest", content=whole[:-3], key=stage.key("ann"), headers={"content-type": BATCHES})
+    answer = stage.ask(
+        "POST", "/api/v1/ingest", content=whole[:-3], key=stage.key("ann"), headers={"content-type": BATCHES}
+    )
     assert answer.status_code == 400
     (ack,) = send(stage, batch_of([])).json()["acks"]
     assert ack["next"] == 1
@@ -180,8 +181,6 @@ def test_somebody_elses_project_is_refused_and_the_rest_is_taken(stage: Stage) -
 
 
 def test_a_deleted_run_is_refused(stage: Stage) -> None:
-    from strobe.home import RunPath
-
     send(stage, batch_of([{"a": 1}]))
     path = RunPath("ann", "p", "r")
     store_of(stage).runs.delete(path, now_ns=1)
@@ -194,18 +193,14 @@ def test_a_deleted_run_is_refused(stage: Stage) -> None:
 
 
 def test_a_heartbeat_hears_of_a_wish_to_stop(stage: Stage) -> None:
-    from strobe.home import RunPath
-
     send(stage, batch_of([{"a": 1}]))
     store_of(stage).runs.request_stop(RunPath("ann", "p", "r"), by="ann", now_ns=1)
-    answer = stage.post("/api/v1/heartbeat", json={"runs": ["local/p/r", "local/p/other"]}, key=stage.key("ann"))
+    answer = stage.ask("POST", "/api/v1/heartbeat", json={"runs": ["local/p/r", "local/p/other"]}, key=stage.key("ann"))
     assert answer.json() == {"stop": ["ann/p/r"]}
     assert send(stage, batch_of([])).json()["stop"] == ["ann/p/r"]
 
 
 def test_a_silent_run_is_called_crashed_until_it_speaks(stage: Stage) -> None:
-    from strobe.home import RunPath
-
     path = RunPath("ann", "p", "r")
     started = Noted(0, ev.Started(time_ns=10**18), 10**18)
     send(stage, pack(HEADER, [started], first=0, until=1))
@@ -223,7 +218,7 @@ def test_values_of_every_kind(stage: Stage) -> None:
         {"v": item} for item in (1, 2.5, True, None, "text", 2**53 + 1, 2**70, [1, "a"], {"a": 1.5, "b": "x"}, math.inf)
     ]
     send(stage, batch_of(rows))
-    found = stage.get("/api/v1/runs/ann/p/r/history", key=stage.key("ann")).json()["items"]
+    found = stage.ask("GET", "/api/v1/runs/ann/p/r/history", key=stage.key("ann")).json()["items"]
     assert [row["v"] for row in found][:-1] == [row["v"] for row in rows][:-1]
     assert found[-1]["v"] == "Infinity"
     assert value.decode(value.encode_decoded(2**70)) == 2**70
