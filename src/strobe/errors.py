@@ -18,6 +18,7 @@
         ├── StoreBusy          not now: a lost connection, a lock held too long; the same again may work
         ├── StoreFull          no space, or a quota is used up
         ├── StoreVersion       written by another version of Strobe
+        ├── StoreConflict      it contradicts what is there: a name that is taken, a version that is not the newest
         └── NotInStore         there is no such thing in the store
 
 A message says what happened, the value seen and what to do next, in one line.
@@ -96,6 +97,10 @@ class StoreFull(StoreError):
 
 class StoreVersion(StoreError):
     """The store was written by another version of Strobe."""
+
+
+class StoreConflict(StoreError):
+    """It contradicts what the store has: the name is taken, or somebody else was quicker."""
 
 
 class NotInStore(StoreError):

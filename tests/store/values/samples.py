@@ -92,7 +92,7 @@ def in_order(samples: Sequence[Sample], sort: str) -> list[int]:
         if isinstance(found, bool):
             return 2
         if isinstance(found, (int, float)):
-            return 4 if math.isnan(found) else 1
+            return 4 if found != found else 1
         return 3 if isinstance(found, str) else 5
 
     placed = []

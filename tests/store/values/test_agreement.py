@@ -49,7 +49,7 @@ samples = st.lists(
         attributes=attributes,
         state=st.sampled_from(["running", "finished", "failed"]),
         created_ns=st.integers(0, 3).map(lambda n: 1_700_000_000 * SECOND + n * SECOND // 2),
-        ended_ns=st.none() | st.integers(1, 2).map(lambda n: 1_700_000_001 * SECOND + n),
+        ended_ns=st.none() | st.integers(1, 2).map(lambda n: (1_700_000_001 + n) * SECOND),
     ),
     min_size=1,
     max_size=6,

@@ -26,8 +26,9 @@ CREATE TABLE value (
     digest {bytes},
     PRIMARY KEY (run_id, path_id, place)
 );
-CREATE INDEX value_number ON value (path_id, kind, number, run_id, place);
-CREATE INDEX value_text ON value (path_id, text, run_id, place) WHERE kind = 3;
+-- texts (kind 3) in one index, everything else in the other
+CREATE INDEX value_number ON value (path_id, kind, number, run_id, place) WHERE kind <> 3;
+CREATE INDEX value_text ON value (path_id, text, run_id, place, kind) WHERE kind = 3;
 -- what a list of runs sorts and filters by without looking at the wide rows of runs
 CREATE INDEX run_listed ON run (project_id, state, created_ns, ended_ns, deleted_ns, id);
 """

@@ -4,6 +4,7 @@
     writing          keeping it up to date
     filter, pattern, field, condition   wandb's filters, taken apart and said in SQL
     order, bookmark, listing            pages of runs in the order of any field
+    items                               the runs of a page, whole
     grouping, discovery                 groups of runs; which fields there are
 
 The index can be made again from the runs' documents. Nothing here knows HTTP.
@@ -21,9 +22,10 @@ from strobe.store.values.condition import Scope
 from strobe.store.values.discovery import FieldFacts
 from strobe.store.values.document import document
 from strobe.store.values.grouping import Group, Groups
+from strobe.store.values.items import Item, read_items
 from strobe.store.values.listing import Page, Question
 
-__all__ = ["FieldFacts", "Group", "Groups", "Page", "Question", "Values", "document"]
+__all__ = ["FieldFacts", "Group", "Groups", "Item", "Page", "Question", "Values", "document"]
 
 
 class Values:
@@ -46,6 +48,10 @@ class Values:
         writing.replace(cursor, project_id, run_id, {}, new)
 
     # --- reading
+
+    def items(self, run_ids: Sequence[int]) -> list[Item]:
+        """Return the runs of a page with what a table shows of them."""
+        return self._database.read(lambda cursor: read_items(cursor, run_ids))
 
     def page(
         self,

@@ -111,8 +111,10 @@ def drivers(scope: Scope, node: tree.Node) -> list[Sql]:
         start = Sql("SELECT r.id AS run_id FROM run r WHERE r.project_id = ? AND ", (scope.project_id,))
         return [start + _on_column(scope, node, node.field)]
     path_id = scope.path_id(node.field)
-    rows = None if path_id is None else _rows(scope, node, path_id)
-    return [] if rows is None else [Sql("SELECT v.run_id FROM value v WHERE ") + rows]
+    rows = None if path_id is None else _rows(scope, node, path_id, roughly=True)
+    if rows is None or isinstance(node, tree.Exists):
+        return []
+    return [Sql("SELECT v.run_id FROM value v WHERE ") + rows]
 
 
 def resolve_patterns(scope: Scope, node: tree.Node) -> tree.Node:
@@ -216,32 +218,40 @@ def _on_index(scope: Scope, node: tree.Node, where: Indexed) -> Sql:
     if path_id is None:
         return TRUE if is_absence_meant else FALSE
     rows = _rows(scope, node, path_id)
-    found = FALSE if rows is None else _exists(rows)
+    found = FALSE if rows is None else _exists(scope.dialect, rows)
     if not is_absence_meant:
         return found
-    return _any([found, Sql("NOT ") + _exists(Sql("v.path_id = ? AND v.place = 0", (path_id,)))])
+    return _any([found, Sql("NOT ") + _exists(scope.dialect, Sql("v.path_id = ? AND v.place = 0", (path_id,)))])
 
 
-def _rows(scope: Scope, node: tree.Node, path_id: int) -> Sql | None:
-    """Return the condition on rows `v` of the index that show that the run is meant; None if no row can."""
+def _rows(scope: Scope, node: tree.Node, path_id: int, *, roughly: bool = False) -> Sql | None:
+    """Return the condition on rows `v` of the index that show that the run is meant; None if no row can.
+
+    `roughly` leaves out what the indexes do not have, so that rows may be found that do not show it.
+    """
     start = Sql("v.path_id = ?", (path_id,))
     if isinstance(node, tree.Exists):
         return start + " AND v.place = 0"
     if isinstance(node, tree.Like):
-        return None if node.leaf is None else start + " AND v.place = 0 AND " + _leaf_is(node.leaf)
+        return None if node.leaf is None else start + " AND v.place = 0 AND " + _leaf_is(node.leaf, roughly)
     if isinstance(node, tree.Compare):
         operand: float | str
         if isinstance(node.operand, str):
             name, kind, operand = "text", Kind.TEXT, storable(node.operand)
         else:
             name, kind, operand = "number", Kind.NUMBER, _double(node.operand)
-        return start + Sql(f" AND v.place = 0 AND v.kind = {kind:d} AND v.{name} {node.comparison} ?", (operand,))
+        return start + Sql(f" AND v.place = 0 AND {is_kind(kind)} AND v.{name} {node.comparison} ?", (operand,))
     assert isinstance(node, tree.OneOf)
-    parts = _one_of(scope.dialect, node.leaves, by_beginning=node.by_beginning)
+    parts = _one_of(scope.dialect, node.leaves, roughly=roughly or node.by_beginning)
     return start + " AND " + _any(parts) if parts else None
 
 
-def _one_of(dialect: Dialect, leaves: Iterable[Leaf], *, by_beginning: bool) -> list[Sql]:
+def is_kind(kind: int) -> str:
+    """Return the condition that rows `v` are of a kind, in the words that the indexes are declared with."""
+    return f"v.kind = {kind:d}" + ("" if kind == Kind.TEXT else f" AND v.kind <> {Kind.TEXT:d}")
+
+
+def _one_of(dialect: Dialect, leaves: Iterable[Leaf], *, roughly: bool) -> list[Sql]:
     """Return conditions on rows `v`, one for all short texts and one for all numbers together."""
     texts, numbers, others = [], [], []
     for leaf in leaves:
@@ -251,18 +261,20 @@ def _one_of(dialect: Dialect, leaves: Iterable[Leaf], *, by_beginning: bool) -> 
             numbers.append(leaf.number)
         else:
             others.append(leaf)
-    parts = [_leaf_is(leaf) for leaf in dict.fromkeys(others)]
+    parts = [_leaf_is(leaf, roughly) for leaf in dict.fromkeys(others)]
     if texts:
-        whole = "" if by_beginning else " AND v.digest IS NULL"
-        parts.append(Sql(f"(v.kind = {Kind.TEXT:d}{whole} AND v.text") + _in(dialect, texts) + ")")
+        whole = "" if roughly else " AND v.digest IS NULL"
+        parts.append(Sql(f"({is_kind(Kind.TEXT)}{whole} AND v.text") + _in(dialect, texts) + ")")
     if numbers:
-        parts.append(Sql(f"(v.kind = {Kind.NUMBER:d} AND v.text IS NULL AND v.number") + _in(dialect, numbers) + ")")
+        exact = "" if roughly else " AND v.text IS NULL"
+        parts.append(Sql(f"({is_kind(Kind.NUMBER)}{exact} AND v.number") + _in(dialect, numbers) + ")")
     return parts
 
 
-def _leaf_is(leaf: Leaf) -> Sql:
-    text, parameters = f"v.kind = {leaf.kind:d}", []
-    for name in ("number", "text", "digest"):
+def _leaf_is(leaf: Leaf, roughly: bool) -> Sql:
+    text, parameters = is_kind(leaf.kind), []
+    indexed = ("text",) if leaf.kind == Kind.TEXT else ("number",)
+    for name in indexed if roughly else ("number", "text", "digest"):
         found = getattr(leaf, name)
         if found is not None:
             text += f" AND v.{name} = ?"
@@ -272,7 +284,10 @@ def _leaf_is(leaf: Leaf) -> Sql:
     return Sql(f"({text})", tuple(parameters))
 
 
-def _exists(rows: Sql) -> Sql:
+def _exists(dialect: Dialect, rows: Sql) -> Sql:
+    if dialect.name == "sqlite":
+        # The plus keeps it from going through all values of the path, rather than all values of the run.
+        rows = Sql(rows.text.replace("v.kind", "+v.kind"), rows.parameters)
     return Sql("EXISTS (SELECT 1 FROM value v WHERE v.run_id = r.id AND ") + rows + ")"
 
 

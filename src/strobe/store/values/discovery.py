@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from strobe.errors import UsageError
 from strobe.store.database import Cursor
-from strobe.store.values.condition import Scope, Sql
+from strobe.store.values.condition import Scope, Sql, is_kind
 from strobe.store.values.field import NAMES, Column, check_text, find_field
 from strobe.store.values.leaf import Kind, original, storable
 
@@ -41,7 +41,8 @@ def read_fields(
     start, part = storable(check_text("prefix", prefix)), storable(check_text("text", contains))
     sql = (
         "SELECT p.id, p.name FROM path p WHERE p.project_id = ? AND p.name > ? AND p.name >= ? AND p.name <= ?"
-        " AND EXISTS (SELECT 1 FROM value v WHERE v.path_id = p.id)"
+        " AND (EXISTS (SELECT 1 FROM value v WHERE v.path_id = p.id AND v.kind <> 3)"
+        " OR EXISTS (SELECT 1 FROM value v WHERE v.path_id = p.id AND v.kind = 3))"
     )
     parameters = [project_id, storable(check_text("cursor", after)), start, start + _LAST]
     if part:
@@ -74,22 +75,24 @@ def read_texts(scope: Scope, field: str, *, prefix: str, limit: int) -> list[str
 
 
 def _facts(cursor: Cursor, path_id: int, name: str) -> FieldFacts:
-    counts = cursor.all(
-        "SELECT kind, count(*) FROM (SELECT kind FROM value WHERE path_id = ? AND place = 0 LIMIT ?) AS counted"
-        " GROUP BY kind ORDER BY count(*) DESC, kind",
-        path_id,
-        MAX_COUNT,
-    )
-    # Each end is the first row of the index from its side.
-    ends = cursor.one(
-        f"SELECT (SELECT min(number) FROM value WHERE path_id = ? AND kind = {Kind.NUMBER:d}),"
-        f" (SELECT max(number) FROM value WHERE path_id = ? AND kind = {Kind.NUMBER:d})",
-        path_id,
-        path_id,
-    )
-    assert ends is not None
-    kinds = list(dict.fromkeys(_KINDS[kind] for kind, _ in counts))
-    return FieldFacts(name, kinds, sum(count for _, count in counts), ends[0], ends[1])
+    counts = {kind: count for kind in Kind if (count := _count(cursor, path_id, kind))}
+    kinds = sorted(counts, key=lambda kind: -counts[kind])
+    low = high = None
+    if Kind.NUMBER in counts:
+        # Each end is the first row of the index from its side.
+        number = f"FROM value v WHERE v.path_id = ? AND {is_kind(Kind.NUMBER)}"
+        ends = cursor.one(f"SELECT (SELECT min(v.number) {number}), (SELECT max(v.number) {number})", path_id, path_id)
+        assert ends is not None
+        low, high = ends
+    names = list(dict.fromkeys(_KINDS[kind] for kind in kinds))
+    return FieldFacts(name, names, min(MAX_COUNT, sum(counts.values())), low, high)
+
+
+def _count(cursor: Cursor, path_id: int, kind: Kind) -> int:
+    rows = f"SELECT 1 AS one FROM value v WHERE v.path_id = ? AND {is_kind(kind)} AND v.place = 0 LIMIT ?"
+    found = cursor.one(f"SELECT count(*) FROM ({rows}) AS counted", path_id, MAX_COUNT)
+    assert found is not None
+    return int(found[0])
 
 
 def _escaped(text: str) -> str:

@@ -188,9 +188,8 @@ def _numbers(scope: Scope, field: Field, members: dict[GroupKey, list[int]]) -> 
     path_id = scope.path_id(field)
     if path_id is None:
         return {}
-    text = (
-        f"SELECT run_id, number FROM value WHERE path_id = ? AND place = 0 AND kind IN ({Kind.NUMBER:d}, {Kind.NAN:d})"
-    )
+    numeric = f"kind IN ({Kind.NUMBER:d}, {Kind.NAN:d}) AND kind <> {Kind.TEXT:d}"
+    text = f"SELECT run_id, number FROM value WHERE path_id = ? AND place = 0 AND {numeric}"
     return {run: math.nan if number is None else number for run, number in scope.cursor.all(text, path_id)}
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from strobe.errors import UsageError
 from strobe.store.values.bookmark import Bookmark
-from strobe.store.values.condition import Scope, Sql
+from strobe.store.values.condition import Scope, Sql, is_kind
 from strobe.store.values.field import Column, ColumnKind, Field, find_field
 from strobe.store.values.leaf import Kind
 
@@ -117,9 +117,8 @@ def _phases(scope: Scope, sort: Sort) -> list[_Phase]:
 
 
 def _indexed(path_id: int, kind: Kind, key: str, key_kind: ColumnKind) -> _Phase:
-    rows = (
-        f"value s CROSS JOIN run r WHERE r.id = s.run_id AND s.path_id = ? AND s.kind = {kind:d} AND s.place = 0 AND "
-    )
+    kind_is = is_kind(kind).replace("v.", "s.")
+    rows = f"value s CROSS JOIN run r WHERE r.id = s.run_id AND s.path_id = ? AND {kind_is} AND s.place = 0 AND "
     # With a number to begin with, the rest of the index is in the order of runs.
     rows += "s.number IS NULL AND " if kind == Kind.NAN else ""
     return _Phase(kind, Sql(rows, (path_id,)), Sql(f"s.{key}"), key_kind, "s.run_id")

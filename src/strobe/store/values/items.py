@@ -1,0 +1,68 @@
+"""The runs of a page with what a table shows of them: read whole from their rows, not from the index, which cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strobe.home import RunPath
+from strobe.journal import value
+from strobe.store.database import Cursor, marks
+from strobe.store.values.document import document
+
+_CHUNK = 500
+_COLUMNS = (
+    "run.id, run.settled, project.entity, project.name, run.name, run.state, run.created_ns, run.started_ns,"
+    " run.ended_ns, run.heartbeat_ns, run.changed_ns, run.version, run.deleted_ns, run.stop_by, run.num_rows"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A run as a list shows it. Its document is as of the last time that it was settled, a moment ago at most."""
+
+    document: dict[str, Any]
+    entity: str
+    project: str
+    id: str
+    state: str
+    created_ns: int
+    #: 0 if nobody has said so yet
+    started_ns: int
+    ended_ns: int | None
+    heartbeat_ns: int
+    changed_ns: int
+    version: int
+    deleted_ns: int | None
+    #: who wants it to stop
+    stop_by: str | None
+    num_rows: int
+
+    @property
+    def path(self) -> RunPath:
+        return RunPath(self.entity, self.project, self.id)
+
+    def runtime_s(self, now_ns: int) -> float | None:
+        """Return the seconds from its start to its end, or to now; None if nobody knows when it ended."""
+        ended_ns = self.ended_ns if self.ended_ns is not None else now_ns if self.state == "running" else None
+        return None if ended_ns is None else (ended_ns - self.created_ns) / 1e9
+
+
+def read_items(cursor: Cursor, run_ids: Sequence[int]) -> list[Item]:
+    """Return runs in the order of their numbers here; those that are gone are left out."""
+    found: dict[int, Item] = {}
+    for start in range(0, len(run_ids), _CHUNK):
+        part = run_ids[start : start + _CHUNK]
+        rows = cursor.all(
+            f"SELECT {_COLUMNS} FROM run JOIN project ON project.id = run.project_id"
+            f" WHERE run.id IN ({marks(len(part))})",
+            *part,
+        )
+        found.update((row[0], _item(*row[1:])) for row in rows)
+    return [found[run_id] for run_id in run_ids if run_id in found]
+
+
+def _item(settled: bytes | None, entity: str, project: str, run: str, *columns: Any) -> Item:
+    known = value.decode(settled) if settled else document(run=run, entity=entity, attributes={}, config={}, summary={})
+    return Item(known, entity, project, run, *columns)
