@@ -28,6 +28,8 @@ class SyncState(msgspec.Struct, kw_only=True, omit_defaults=True):
     """How far the upload of a run has come. Fields may be added, never changed."""
 
     server: str
+    #: "entity/project/id" that was asked for, where it is not the run's own
+    destination: str = ""
     #: "entity/project/id" of the run there; empty until the server has said it
     run: str = ""
     #: what the server has acknowledged, by writer

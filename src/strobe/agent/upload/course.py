@@ -14,7 +14,7 @@ from strobe.agent.upload.cargo import Cargo
 from strobe.agent.upload.parcel import MAX_CELLS, MAX_ENTRIES, Share
 from strobe.agent.upload.post import Post
 from strobe.agent.upload.stream import Stream
-from strobe.home import RunDir
+from strobe.home import RunDir, RunPath
 from strobe.journal.tail import segment_sizes
 from strobe.remote.answer import Answer, Ok, Refused, Retry
 from strobe.remote.state import SyncState, read_state, write_state
@@ -42,6 +42,7 @@ class Course:
         ended: Callable[[], Sequence[str]] = lambda: (),
         is_live: Callable[[], bool] = lambda: False,
         cargo: Callable[[SyncState], Sequence[Cargo]] = lambda state: (),
+        destination: RunPath | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.run_dir = run_dir
@@ -49,8 +50,11 @@ class Course:
         #: whether everything that was there at the last step is at the server
         self.is_caught_up = False
         known = read_state(run_dir.path)
-        server = post.link.target.base_url
-        self.state = known if known is not None and known.server == server else SyncState(server=server)
+        server, self._destination = post.link.target.base_url, destination
+        place = "" if destination is None else str(destination)
+        if known is None or (known.server, known.destination) != (server, place):
+            known = SyncState(server=server, destination=place)
+        self.state = known
         self.state.error, self.state.is_refused, self.state.is_complete = "", False, False
         #: writers that are known to have ended, from elsewhere than their journals
         self._ended = ended
@@ -98,12 +102,13 @@ class Course:
         sizes = segment_sizes(self.run_dir.journal)
         for writer in sizes.keys() - self._streams.keys():
             hint = self.state.writers.get(writer)
-            self._streams[writer] = Stream(self.run_dir.journal, writer, hint)
+            self._streams[writer] = Stream(self.run_dir.journal, writer, hint, destination=self._destination)
         is_full = self._fill(sizes)
         shares = self._shares()
         self._count_left(sizes)
         if not shares:
             return None
+        self.is_caught_up = False
         receipt, answer, num_bytes = self.post.send(shares)
         if receipt is None:
             return self._note_failure(answer)
@@ -205,7 +210,6 @@ class Course:
 
     def _count_left(self, sizes: dict[str, dict[str, int]]) -> None:
         left = sum(self._streams[writer].left_bytes(found) for writer, found in sizes.items())
-        self.is_caught_up = False
         self.state.left_bytes = left
 
     def _note_success(self) -> None:

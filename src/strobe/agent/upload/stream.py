@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+import msgspec
+
 from strobe.agent.upload.parcel import Share, cut, num_cells
+from strobe.home import RunPath
 from strobe.journal.reader import Entry
 from strobe.journal.tail import Mark, WriterTail, place_of
 
@@ -15,8 +18,11 @@ from strobe.journal.tail import Mark, WriterTail, place_of
 class Stream:
     """Entries of one writer on their way. Begins at a hint; the server corrects it."""
 
-    def __init__(self, directory: Path, writer: str, hint: Mark | None = None) -> None:
+    def __init__(
+        self, directory: Path, writer: str, hint: Mark | None = None, *, destination: RunPath | None = None
+    ) -> None:
         self.writer = writer
+        self._destination = destination
         self._directory = directory
         self._tail = WriterTail(writer, hint)
         #: behind the last entry that is known to be at the server
@@ -69,6 +75,8 @@ class Stream:
         """Yield what is pending as batches."""
         header = self._tail.header
         if header is not None and self._pending:
+            if (path := self._destination) is not None:
+                header = msgspec.structs.replace(header, entity=path.entity, project=path.project, run=path.id)
             entries = list(islice(self._pending, max_entries))
             yield from cut(header, entries, Mark(self.next, self.acked.latest_ns), max_bytes)
 
