@@ -13,7 +13,7 @@ from strobe.errors import StoreVersion
 from strobe.store.database import Cursor, Database
 
 #: modules of strobe.store.tables that make up version 1, in an order that satisfies their references
-_NOUNS = ("core", "files", "artifacts", "accounts", "console", "values", "views", "objects")
+_NOUNS = ("core", "files", "artifacts", "accounts", "console", "values", "views", "objects", "alerts")
 
 
 def _version_1() -> str:
