@@ -110,6 +110,19 @@ class Drafts:
         entries.fill(cursor, owner_id, expected, content.sha256)
         cursor.run("UPDATE artifact_version SET updated_ns = ? WHERE id = ?", self._contents.clock(), owner_id)
 
+    def project_of_token(self, token: str) -> tuple[str, str]:
+        """Return the entity and project of a draft, or of what was one; NotInStore if it never was, or expired."""
+
+        def ask(cursor: Cursor) -> tuple[str, str]:
+            row = cursor.one("SELECT id FROM artifact_version WHERE token = ?", token)
+            version_id = row[0] if row is not None else _find_committed(cursor, token)
+            found = self.project_of(cursor, version_id) if version_id is not None else None
+            if found is None:
+                raise _unknown(token)
+            return found
+
+        return self._database.read(ask)
+
     def project_of(self, cursor: Cursor, owner_id: int) -> tuple[str, str] | None:
         """Return the entity and project of the draft with that row id (see strobe.store.uploads)."""
         row = cursor.one(

@@ -1,0 +1,174 @@
+"""Links that carry the permission in themselves: for downloads in a browser, and uploads by whoever has no key.
+
+A link is good for one method on one thing until it ends. It is made by somebody who may do that, and signed with the
+secret that all servers of the store share; a key that is revoked later does not end it, so links are short-lived.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from strobe.home import RunPath
+from strobe.server.endpoint import Call, endpoint
+from strobe.server.fields import Count, FilePath, Name, Token
+from strobe.server.problem import Problem
+from strobe.server.routes import artifact_drafts, artifacts, files, uploads
+from strobe.server.routes.files import GetQuery, PutQuery
+
+_PURPOSE = "link"
+_LINK = "/api/v1/links/{token}"
+_DAY_S = 24 * 3600
+
+
+class RunFileGoal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="file", forbid_unknown_fields=True):
+    """A file of a run."""
+
+    entity: Name
+    project: Name
+    run: Name
+    path: FilePath
+
+
+class EntryGoal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="entry", forbid_unknown_fields=True):
+    """An entry of a version, for GET."""
+
+    version: Token
+    path: FilePath
+
+
+class DraftGoal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="draft", forbid_unknown_fields=True):
+    """An entry of a draft, for PUT."""
+
+    draft: Token
+    path: FilePath
+
+
+class PartGoal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="part", forbid_unknown_fields=True):
+    """A part of an upload, for PUT."""
+
+    upload: Token
+    number: Count
+
+
+Goal = RunFileGoal | EntryGoal | DraftGoal | PartGoal
+#: goals by the method that they are for
+_GOALS: dict[str, tuple[type, ...]] = {"GET": (RunFileGoal, EntryGoal), "PUT": (RunFileGoal, DraftGoal, PartGoal)}
+
+
+class NewLink(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A link that is wanted."""
+
+    method: Literal["GET", "PUT"]
+    goal: Goal
+    expires_s: Annotated[int, msgspec.Meta(ge=1, le=7 * _DAY_S)] = 3600
+
+
+class Link(msgspec.Struct, kw_only=True):
+    """Where to send the request, without a key."""
+
+    method: str
+    #: a path on this server
+    url: str
+    expires_ns: int
+
+
+class LinkPlace(msgspec.Struct, kw_only=True):
+    """A link."""
+
+    token: Annotated[str, msgspec.Meta(max_length=4096)]
+
+
+class _Permit(msgspec.Struct, frozen=True):
+    method: str
+    goal: Goal
+
+
+@endpoint("POST", "/api/v1/links", body=NewLink, returns=Link, access="read", tag="files")
+async def create_link(call: Call, body: NewLink) -> Link:
+    """Make a link for one method on one thing: GET a `file` or an `entry`; PUT a `file`, a `draft`'s entry or a `part`.
+
+    The caller must be able to do the same with its key.
+    """
+    if not isinstance(body.goal, _GOALS[body.method]):
+        raise Problem(422, detail=f"there are no links to {body.method} that; see the kinds of goals for each method")
+    goal = await _permitted(call, body.method, body.goal)
+    expires_ns = call.services.clock() + body.expires_s * 10**9
+    text = msgspec.json.encode(_Permit(body.method, goal)).decode()
+    token = call.services.signer.sign(_PURPOSE, text, expires_ns=expires_ns)
+    return Link(method=body.method, url=_LINK.format(token=token), expires_ns=expires_ns)
+
+
+@endpoint("GET", _LINK, path=LinkPlace, query=GetQuery, produces="application/octet-stream", access="open", tag="files")
+async def get_link(call: Call, path: LinkPlace, query: GetQuery) -> Response:
+    """Get what a link is for; as it is got with a key, ranges included."""
+    goal = _read(call, path.token, "GET")
+    store = call.services.store
+    if isinstance(goal, RunFileGoal):
+        run = await call.in_thread(store.runs.find, RunPath(goal.entity, goal.project, goal.run))
+        return await files.get_content(call, run.id, goal.path, is_download=query.download)
+    assert isinstance(goal, EntryGoal)
+    version = await call.in_thread(store.artifacts.versions.by_id, goal.version)
+    if version.deleted_ns is not None:
+        raise Problem(404, detail="the artifact version was deleted")
+    return await artifacts.get_content(call, version, goal.path, is_download=query.download)
+
+
+@endpoint(
+    "PUT",
+    _LINK,
+    path=LinkPlace,
+    query=PutQuery,
+    consumes="application/octet-stream",
+    access="open",
+    tag="files",
+    status=204,
+    max_bytes=lambda limits: limits.part_bytes,
+)
+async def put_link(call: Call, path: LinkPlace, query: PutQuery) -> None:
+    """Put what a link is for; as it is put with a key."""
+    goal = _read(call, path.token, "PUT")
+    store = call.services.store
+    if isinstance(goal, RunFileGoal):
+        run = await call.in_thread(store.runs.find, RunPath(goal.entity, goal.project, goal.run))
+        await files.put_content(call, run.id, goal.path, query)
+    elif isinstance(goal, DraftGoal):
+        await artifact_drafts.put_content(call, goal.draft, goal.path)
+    else:
+        assert isinstance(goal, PartGoal)
+        upload = await call.in_thread(store.uploads.get, goal.upload)
+        await uploads.put_content(call, upload, goal.number)
+
+
+async def _permitted(call: Call, method: str, goal: Goal) -> Goal:
+    """Return the goal in full, if the caller may do that with it."""
+    level: Literal["read", "write"] = "read" if method == "GET" else "write"
+    store = call.services.store
+    if isinstance(goal, RunFileGoal):
+        goal = msgspec.structs.replace(goal, entity=call.entity(goal.entity))
+        await call.require(level, goal.entity, goal.project)
+        await call.in_thread(store.runs.find, RunPath(goal.entity, goal.project, goal.run))
+    elif isinstance(goal, EntryGoal):
+        await artifacts.by_id(call, goal.version, level)
+    elif isinstance(goal, DraftGoal):
+        draft = await call.in_thread(store.artifacts.drafts.get, goal.draft)
+        await call.require(level, draft.entity, draft.project)
+    else:
+        upload = await call.in_thread(store.uploads.get, goal.upload)
+        await call.require(level, *await call.in_thread(store.uploads.project_of, upload))
+    return goal
+
+
+def _read(call: Call, token: str, method: str) -> Goal:
+    text = call.services.signer.read(_PURPOSE, token, now_ns=call.services.clock())
+    if text is None:
+        raise Problem(403, detail="the link is not valid, or has ended; ask for a new one")
+    permit = msgspec.json.decode(text, type=_Permit)
+    if permit.method != method:
+        raise Problem(403, detail=f"the link is for {permit.method}, not for {method}")
+    return permit.goal
+
+
+ENDPOINTS = [create_link, get_link, put_link]
