@@ -14,11 +14,13 @@ import pytest
 from strobe.server import create_app
 from strobe.server.endpoint import Endpoint
 from strobe.server.services import Rates, ServerSettings, Services
-from strobe.store.accounts import Accounts
-from strobe.store.database import Database
+from strobe.store.address import open_database
+from strobe.store.blobs import open_blobs
 from strobe.store.keys import Scope
-from strobe.store.schema import migrate
-from strobe.store.sqlite import SqliteDatabase
+from strobe.store.store import Store
+
+#: what tests called the store before it was whole
+Parts = Any
 
 
 class Clock:
@@ -32,18 +34,10 @@ class Clock:
 
 
 @dataclass
-class Parts:
-    """As much of a store as these tests need."""
-
-    database: Database
-    accounts: Accounts
-
-
-@dataclass
 class Stage:
     """A server, and what a test does with it."""
 
-    parts: Parts
+    parts: Any
     clock: Clock
     settings: ServerSettings = field(default_factory=ServerSettings)
     extra: list[Endpoint] = field(default_factory=list)
@@ -53,10 +47,15 @@ class Stage:
     def __post_init__(self) -> None:
         self.open(self.settings)
 
+    @property
+    def store(self) -> Store:
+        found: Store = self.parts
+        return found
+
     def open(self, settings: ServerSettings) -> None:
         """Start again with other settings, on the same store."""
         self.settings = settings
-        self.services = Services(store=self.parts, settings=settings, clock=self.clock, rates=Rates(settings.rates))
+        self.services = Services(store=self.store, settings=settings, clock=self.clock, rates=Rates(settings.rates))
         self.app = create_app(self.services, self.extra)
 
     def serve(self, *endpoints: Endpoint) -> None:
@@ -66,12 +65,12 @@ class Stage:
 
     def key(self, user: str, scope: Scope = "write", *, is_admin: bool = False) -> str:
         """Return a new key of a user, who is made if need be."""
-        if user not in [account.name for account in self.parts.accounts.all()]:
-            self.parts.accounts.add(user, is_admin=is_admin)
-        return self.parts.accounts.keys.add(user, scope=scope)[1]
+        if user not in [account.name for account in self.store.accounts.all()]:
+            self.store.accounts.add(user, is_admin=is_admin)
+        return self.store.accounts.keys.add(user, scope=scope)[1]
 
     def project(self, entity: str, name: str, access: str) -> None:
-        self.parts.database.write(
+        self.store.database.write(
             lambda cursor: cursor.run(
                 "INSERT INTO project (entity, name, access, created_ns) VALUES (?, ?, ?, 0)", entity, name, access
             )
@@ -101,10 +100,10 @@ class Stage:
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
     clock = Clock()
-    database = SqliteDatabase(tmp_path / "strobe.db")
-    migrate(database)
-    yield Stage(Parts(database, Accounts(database, clock)), clock)
-    database.close()
+    database = open_database(str(tmp_path / "strobe.db"))
+    store = Store(database, open_blobs(tmp_path / "blobs"), clock)
+    yield Stage(store, clock)
+    store.close()
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_basic_is_for_the_user_api_only(here: Stage) -> None:
 
 def test_a_revoked_key_is_refused_at_once(here: Stage) -> None:
     key = here.key("ada")
-    here.parts.accounts.keys.revoke(key.split("_")[1])
+    here.store.accounts.keys.revoke(key.split("_")[1])
     answer = here.ask("GET", "/account", key=key)
     assert answer.status_code == 401
     assert key.split("_")[1] in answer.json()["detail"]
@@ -96,7 +96,7 @@ def test_a_revoked_key_is_refused_at_once(here: Stage) -> None:
 
 def test_use_of_a_key_is_noted(here: Stage) -> None:
     here.ask("GET", "/account", key=here.key("ada"))
-    assert here.parts.accounts.keys.all("ada")[0].used_ns == here.clock()
+    assert here.store.accounts.keys.all("ada")[0].used_ns == here.clock()
 
 
 def test_nobody_is_asked_to_sign_in(here: Stage) -> None:
@@ -156,9 +156,9 @@ def test_private_and_absent_look_the_same(here: Stage) -> None:
 
 def test_roles_in_a_team(here: Stage) -> None:
     keys = {name: here.key(name, "admin") for name in ("ada", "bob", "eve")}
-    here.parts.accounts.add_team("lab", owner="ada")
-    here.parts.accounts.set_member("lab", "bob", "member")
-    here.parts.accounts.set_member("lab", "eve", "viewer")
+    here.store.accounts.add_team("lab", owner="ada")
+    here.store.accounts.set_member("lab", "bob", "member")
+    here.store.accounts.set_member("lab", "eve", "viewer")
     here.project("lab", "p", "private")
     found = {
         name: [here.ask("GET", f"/may/lab/p/{level}", key=key).status_code for level in ("read", "write", "admin")]
@@ -174,7 +174,7 @@ def test_local_means_the_keys_own_entity(here: Stage) -> None:
 
 def test_lists_show_what_may_be_seen(here: Stage) -> None:
     key = here.key("ada")
-    here.parts.accounts.add_team("lab", owner="ada")
+    here.store.accounts.add_team("lab", owner="ada")
     assert here.ask("GET", "/list", key=key).json() == {
         "is_all": False, "entities": ["ada", "lab"], "accesses": ["public", "team"],
     }  # fmt: skip
@@ -233,7 +233,7 @@ def test_a_session_ends_with_its_key_and_after_a_month(here: Stage) -> None:
         here.clock.now_ns += 2 * 86400 * 10**9
         assert (await client.get("/account")).status_code == 401
         await signed_in(client, key)
-        here.parts.accounts.keys.revoke(key.split("_")[1])
+        here.store.accounts.keys.revoke(key.split("_")[1])
         assert (await client.get("/account")).status_code == 401
 
     here.run(use)
@@ -241,7 +241,7 @@ def test_a_session_ends_with_its_key_and_after_a_month(here: Stage) -> None:
 
 def test_a_cookie_that_was_made_up_is_nobody(here: Stage) -> None:
     here.key("ada")
-    key_id = here.parts.accounts.keys.all()[0].id
+    key_id = here.store.accounts.keys.all()[0].id
     link = here.services.signer.sign("download", key_id, expires_ns=here.clock() + 10**9)
     for token in ("x", "a.b", ".", "ü", "A" * 9999, link):
         headers = {"Cookie": f"strobe_session={token}".encode()}

@@ -15,7 +15,7 @@ from strobe.errors import StoreBusy
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.log import open_log, without_secrets
 from strobe.server.registry import Counter, Gauge, Histogram, render
-from strobe.server.services import ServerSettings
+from strobe.server.services import ServerSettings, open_services
 from tests.server.conftest import Stage
 
 
@@ -54,7 +54,7 @@ def test_a_store_that_does_not_answer(stage: Stage, monkeypatch: pytest.MonkeyPa
     def has_live() -> bool:
         raise StoreBusy("postgresql://strobe:pass@db is away")
 
-    monkeypatch.setattr(stage.parts.accounts.keys, "has_live", has_live)
+    monkeypatch.setattr(stage.store.accounts.keys, "has_live", has_live)
     answer = stage.ask("GET", "/readyz")
     assert answer.status_code == 503
     assert "pass" not in answer.text, "strangers learn nothing of the store"
@@ -111,6 +111,18 @@ def test_two_applications_share_no_figures(local: Stage) -> None:
     local.open(local.settings)
     assert first.requests.value("GET", "/healthz", "200") == 1
     assert local.services.metrics.requests.value("GET", "/healthz", "200") == 0
+
+
+def test_the_size_of_the_store(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = logging.getLogger("strobe.server")
+    services = open_services(stage.store, ServerSettings(), log)
+    assert figures(services.metrics.text())["strobe_store_bytes{}"] > 10_000
+
+    def read(ask: object) -> int:
+        raise StoreBusy("away")
+
+    monkeypatch.setattr(stage.store.database, "read", read)
+    assert "strobe_store_bytes{}" not in figures(services.metrics.text()), "the other figures are shown all the same"
 
 
 def test_the_text_of_figures() -> None:

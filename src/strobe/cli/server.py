@@ -6,7 +6,7 @@ import argparse
 import ipaddress
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strobe.cli import server_key, server_team, server_user
 from strobe.cli.parser import Parser, Subparsers, add_command
@@ -16,6 +16,7 @@ from strobe.errors import MissingExtra, UsageError
 if TYPE_CHECKING:
     from strobe.server.serve import Listen
     from strobe.server.services import ServerSettings
+    from strobe.store.store import Store
 
 #: what `strobe server` listens on when nothing is said
 PORT = 7347
@@ -113,7 +114,7 @@ def listen_of(args: Namespace) -> Listen:
     )
 
 
-def check_exposure(host: str, store: Any) -> None:
+def check_exposure(host: str, store: Store) -> None:
     """Raise UsageError if others can reach that address and nobody has a key."""
     if not is_loopback(host) and not store.accounts.keys.has_live():
         raise UsageError(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from strobe.cli.parser import Subparsers
 from strobe.cli.target import home_of
 from strobe.errors import MissingExtra
 from strobe.store.accounts import Accounts
+
+if TYPE_CHECKING:
+    from strobe.store.store import Store
 
 _INHERITED = frozenset({"home", "verbose", "quiet", "store", "blobs"})
 
@@ -51,17 +52,13 @@ def addresses_of(args: Namespace) -> tuple[str, str]:
 
 
 @contextmanager
-def open_store_of(args: Namespace) -> Iterator[Any]:
+def open_store_of(args: Namespace) -> Iterator[Store]:
     """Open the store, files and all."""
     try:
-        module = importlib.import_module("strobe.store.store")
+        from strobe.store.store import open_store
     except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("strobe."):
-            raise MissingExtra(f"the store needs {error.name}; pip install 'strobe[server]'") from error
-        with open_accounts_of(args) as accounts:  # accounts first: the store's other parts are on their way
-            yield SimpleNamespace(accounts=accounts)
-        return
-    store = module.open_store(*addresses_of(args))
+        raise MissingExtra(f"the store needs {error.name}; pip install 'strobe[server]'") from error
+    store = open_store(*addresses_of(args))
     try:
         yield store
     finally:
@@ -71,10 +68,8 @@ def open_store_of(args: Namespace) -> Iterator[Any]:
 @contextmanager
 def open_accounts_of(args: Namespace) -> Iterator[Accounts]:
     """Open the store's accounts; its files are not needed for that."""
-    try:
-        from strobe.store.address import open_database
-    except ImportError as error:
-        raise MissingExtra(f"the store needs {error.name}; pip install 'strobe[server]'") from error
+    from strobe.store.address import open_database
+
     database = open_database(addresses_of(args)[0])
     try:
         yield Accounts(database)

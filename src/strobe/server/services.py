@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from strobe.errors import StoreError
 from strobe.server.gate import Gate
 from strobe.server.metrics import Metrics
 from strobe.server.rate import Buckets, Rate
 from strobe.server.signing import Signer
+from strobe.store.size import database_bytes
+
+if TYPE_CHECKING:
+    from strobe.store.store import Store
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +101,7 @@ class Services:
     """What every endpoint can reach as `call.services`."""
 
     #: the store's facade; its calls block, so they go through `call.in_thread`
-    store: Any
+    store: Store
     settings: ServerSettings = field(default_factory=ServerSettings)
     #: nanoseconds since the epoch
     clock: Callable[[], int] = time.time_ns
@@ -109,12 +115,23 @@ class Services:
     gate: Gate = field(default_factory=lambda: Gate(64))
 
 
-def open_services(store: Any, settings: ServerSettings, log: logging.Logger) -> Services:
+def open_services(store: Store, settings: ServerSettings, log: logging.Logger) -> Services:
     """Return what a server that runs needs: limits as set, and the secret that all servers of the store share."""
+    metrics = Metrics()
+    metrics.store_bytes.ask(lambda: _size(store, log))
     return Services(
         store=store,
         settings=settings,
         log=log,
+        metrics=metrics,
         rates=Rates(settings.rates),
         signer=Signer(store.accounts.secret("signing")),
     )
+
+
+def _size(store: Store, log: logging.Logger) -> float:
+    try:
+        return database_bytes(store.database)
+    except StoreError as error:  # the other figures are worth showing, then more than ever
+        log.warning("the size of the store could not be found out: %s", error)
+        return math.nan
