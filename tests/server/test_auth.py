@@ -9,6 +9,7 @@ import httpx
 import msgspec
 import pytest
 
+from strobe.errors import StoreFull
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.rate import Rate
 from strobe.server.services import RateLimits, ServerSettings
@@ -97,6 +98,15 @@ def test_a_revoked_key_is_refused_at_once(here: Stage) -> None:
 def test_use_of_a_key_is_noted(here: Stage) -> None:
     here.ask("GET", "/account", key=here.key("ada"))
     assert here.store.accounts.keys.all("ada")[0].used_ns == here.clock()
+
+
+def test_a_store_that_cannot_note_it_is_no_reason_to_refuse(here: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(change: object) -> None:
+        raise StoreFull("no space left")
+
+    key = here.key("ada")
+    monkeypatch.setattr(here.store.database, "write", write)
+    assert here.ask("GET", "/account", key=key).status_code == 200
 
 
 def test_nobody_is_asked_to_sign_in(here: Stage) -> None:

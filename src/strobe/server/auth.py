@@ -87,7 +87,7 @@ async def _by_key(key: str, request: Request, services: Services) -> Caller:
     address = address_of(request)
     if wait_s := services.rates.failures.wait(address):
         raise Problem(429, detail=f"too many wrong keys from {address}; wait", retry_after_s=wait_s)
-    holder = await _in_thread(services.store.accounts.keys.check, key)
+    holder = await _in_thread(_check, services, key)
     if holder is None:
         services.rates.failures.take(address)
         shown = split(key)[0]
@@ -96,11 +96,18 @@ async def _by_key(key: str, request: Request, services: Services) -> Caller:
             401, detail=f"{named} is unknown, expired or revoked; make another with `strobe server key add`",
             headers={"WWW-Authenticate": 'Bearer realm="strobe", error="invalid_token"'},
         )  # fmt: skip
-    try:
-        await _in_thread(services.store.accounts.keys.note_use, holder.key)
-    except StoreError as error:  # that a key was used is worth less than what it was used for
-        services.log.warning("the use of key %s could not be noted: %s", holder.key.id, error)
     return _caller(holder, "key")
+
+
+def _check(services: Services, key: str) -> Holder | None:
+    keys = services.store.accounts.keys
+    holder = keys.check(key)
+    if holder is not None:
+        try:
+            keys.note_use(holder.key)
+        except StoreError as error:  # that a key was used is worth less than what it was used for
+            services.log.warning("the use of key %s could not be noted: %s", holder.key.id, error)
+    return holder
 
 
 def _key_in(header: str) -> str:
