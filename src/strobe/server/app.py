@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -23,6 +24,7 @@ from strobe.server.auth import address_of, check_origin, identify
 from strobe.server.body import LimitedReceive
 from strobe.server.call import Call
 from strobe.server.caller import Caller
+from strobe.server.chores import Chore, doing, own_chores
 from strobe.server.endpoint import Endpoint
 from strobe.server.observe import Observe, trace_of
 from strobe.server.problem import Problem
@@ -34,9 +36,16 @@ ROUTES = (
     "server",
     "health",
     "session",
+    "keys",
     "document",
     "ingest",
     "series",
+    "files",
+    "uploads",
+    "artifact_drafts",
+    "artifacts",
+    "lineage",
+    "links",
 )
 
 
@@ -46,10 +55,17 @@ def endpoints() -> list[Endpoint]:
     return [found for module in modules for found in module.ENDPOINTS]
 
 
-def create_app(services: Services, extra: Iterable[Endpoint] = ()) -> Starlette:
-    """Return the ASGI application; `extra` endpoints come after its own."""
+def create_app(services: Services, extra: Iterable[Endpoint] = (), chores: Iterable[Chore] = ()) -> Starlette:
+    """Return the ASGI application; `extra` endpoints come after its own, and so do `chores`."""
     served = [*endpoints(), *extra]
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with doing([*own_chores(services), *chores], services):
+            yield
+
     app = Starlette(
+        lifespan=lifespan,
         routes=_routes(served, services),
         middleware=[
             Middleware(SecurityHeaders),

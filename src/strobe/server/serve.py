@@ -11,7 +11,7 @@ import asyncio
 import logging
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +20,7 @@ import uvicorn
 
 from strobe.errors import UsageError
 from strobe.server.app import create_app
+from strobe.server.chores import Chore
 from strobe.server.log import FIELDS
 from strobe.server.protocol import ImpatientProtocol
 from strobe.server.services import Services
@@ -45,14 +46,17 @@ class Listen(msgspec.Struct, frozen=True, kw_only=True):
         return self.tls_cert is not None
 
 
-def serve(services: Services, listen: Listen, on_ready: Callable[[str], None] | None = None) -> None:
+def serve(
+    services: Services,
+    listen: Listen,
+    on_ready: Callable[[str], None] | None = None,
+    chores: Iterable[Chore] = (),
+) -> None:
     """Serve until a signal says stop. `on_ready` is called with the server's address once it answers."""
     if (listen.tls_cert is None) != (listen.tls_key is None):
         raise UsageError("TLS needs both a certificate and its key; give --tls-cert and --tls-key")
-    sockets = _bind(listen)
-    url = _url(listen, sockets[0])
     config = uvicorn.Config(
-        create_app(services),
+        create_app(services, chores=chores),
         http=ImpatientProtocol,
         ws="none",
         lifespan="on",
@@ -70,11 +74,9 @@ def serve(services: Services, listen: Listen, on_ready: Callable[[str], None] | 
     try:
         config.load()
     except OSError as error:  # ssl.SSLError is one too
-        for opened in sockets:
-            opened.close()
-        raise UsageError(
-            f"the certificate {listen.tls_cert} with the key {listen.tls_key} cannot be used: {error}"
-        ) from error
+        raise UsageError(f"{listen.tls_cert} with the key {listen.tls_key} cannot be used: {error}") from error
+    sockets = _bind(listen)
+    url = _url(listen, sockets[0])
     server = _Server(config, services, listen.drain_s, lambda: _ready(services.log, url, on_ready))
     server.run(sockets)
 

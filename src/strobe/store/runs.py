@@ -148,6 +148,15 @@ class Runs:
 
         return self._database.write(change)
 
+    def in_state(self, state: str) -> list[RunRow]:
+        """Return the runs that are in a state."""
+        sql = f"SELECT {_COLUMNS} {_FROM} WHERE run.state = ? AND run.deleted_ns IS NULL"
+        return self._database.read(lambda cursor: [RunRow(*row) for row in cursor.all(sql, state)])
+
+    def judge(self, run_id: int, state: str, *, now_ns: int) -> None:
+        """Set the state of a run whose process cannot say it itself."""
+        self._database.write(lambda cursor: _set_state(cursor, run_id, state, now_ns))
+
     def request_stop(self, path: RunPath, *, by: str, now_ns: int) -> RunRow:
         """Ask the run's process to stop; its agent hears of it with its next sign of life."""
 
@@ -172,6 +181,14 @@ class Runs:
             row = find_run(cursor, path, with_deleted=True)
             cursor.run("UPDATE run SET deleted_ns = ? WHERE id = ?", deleted_ns, row.id)
             touch(cursor, row.id, now_ns)
+
+        self._database.write(change)
+
+    def remove(self, path: RunPath) -> None:
+        """Remove a run for good at once."""
+
+        def change(cursor: Cursor) -> None:
+            cursor.run("DELETE FROM run WHERE id = ?", find_run(cursor, path, with_deleted=True).id)
 
         self._database.write(change)
 

@@ -18,6 +18,7 @@ from strobe.store.charts import Charts
 from strobe.store.console import Console
 from strobe.store.contents import Contents
 from strobe.store.database import Database
+from strobe.store.edits import Editor, Edits
 from strobe.store.files import Files
 from strobe.store.history import Histories
 from strobe.store.ingest import Ingest
@@ -48,6 +49,7 @@ class Store:
         self.values = Values(database)
         self.settler = Settler(database, self.values)
         self.ingest = Ingest(database)
+        self.edits: Editor = Edits(database, self.ingest)
 
     def close(self) -> None:
         """Let go of the database; nothing is lost."""

@@ -1,0 +1,148 @@
+"""Following all runs of a home: those that are written to closely, the others by a look now and then.
+
+Which segments had been taken in up to which size is kept in the index, so that a start does not read again what has not
+changed. A run that is gone from the home goes from the index.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from strobe.agent.entry import ActiveEntries, Entry
+from strobe.errors import NotInStore
+from strobe.home import Home, RunDir, RunPath
+from strobe.journal.skim import Skim
+from strobe.journal.tail import segment_sizes
+from strobe.server.local.run_tail import RunTail
+from strobe.store.database import Cursor
+from strobe.store.store import Store
+
+#: how often all runs are looked at, at most, and for which part of the time
+_SCAN_NS = 10**9 // 2
+_SCAN_SHARE = 0.05
+#: a run that was written to is followed closely for so long
+_WARM_NS = 60 * 10**9
+_SIGN_NS = 10 * 10**9
+_TABLE = "CREATE TABLE IF NOT EXISTS tailed (run TEXT PRIMARY KEY, sizes BLOB NOT NULL)"
+Sizes = dict[str, dict[str, int]]
+
+
+class HomeTail:
+    """The runs of a home on their way into its index. Used by one thread at a time."""
+
+    def __init__(self, home: Home, store: Store, clock: Callable[[], int], log: Callable[[str], None]) -> None:
+        self._home = home
+        self._store = store
+        self._clock = clock
+        self._log = log
+        self._active = ActiveEntries(home.active, owner=os.getuid() if hasattr(os, "getuid") else 0)
+        #: runs that are being written to, or were lately, and when they last had something new
+        self._tails: dict[RunPath, RunTail] = {}
+        self._warm_ns: dict[RunPath, int] = {}
+        store.database.write(lambda cursor: cursor.run(_TABLE))
+        rows = store.database.read(lambda cursor: cursor.all("SELECT run, sizes FROM tailed"))
+        self._known: dict[RunPath, Sizes] = {RunPath.parse(run): msgspec.json.decode(sizes) for run, sizes in rows}
+        self._scan_at_ns = self._signed_ns = 0
+        self._problems: dict[RunPath, str] = {}
+
+    def poll(self) -> int:
+        """Take in what is new everywhere; return how many entries that were."""
+        now_ns = self._clock()
+        live = self._live()
+        due = {path: tail.run_dir for path, tail in self._tails.items()}
+        due.update((path, entry.run) for path, entry in live.items())
+        if now_ns >= self._scan_at_ns:
+            began = time.monotonic()
+            due.update(self._changed())
+            self._scan_at_ns = now_ns + max(_SCAN_NS, int((time.monotonic() - began) / _SCAN_SHARE * 1e9))
+        count = sum(self._follow(path, run_dir, now_ns) for path, run_dir in sorted(due.items(), key=_newest))
+        self._cool(live.keys(), now_ns)
+        if now_ns - self._signed_ns >= _SIGN_NS:
+            self._signed_ns = now_ns
+            self._judge(live.keys(), now_ns)
+        return count
+
+    def _live(self) -> dict[RunPath, Entry]:
+        return {
+            entry.run.run_path: entry
+            for entry in self._active.scan().values()
+            if entry.run.path.is_relative_to(self._home.runs) and entry.is_alive() is not False
+        }
+
+    def _changed(self) -> dict[RunPath, RunDir]:
+        """Return the runs whose journals are not as they were when they were taken in; forget those that are gone."""
+        found = {run_dir.run_path: run_dir for run_dir in self._home.iter_runs()}
+        for path in self._known.keys() - found.keys():
+            self._forget(path)
+        return {
+            path: run_dir for path, run_dir in found.items() if segment_sizes(run_dir.journal) != self._known.get(path)
+        }
+
+    def _follow(self, path: RunPath, run_dir: RunDir, now_ns: int) -> int:
+        tail = self._tails.get(path)
+        if tail is None:
+            tail = self._tails[path] = RunTail(run_dir, self._store.ingest, self._clock)
+            self._warm_ns[path] = now_ns
+        try:
+            count = tail.poll()
+        except OSError as error:  # the disk, or a run that is being removed; the others go on
+            self._note_problem(path, str(error))
+            return 0
+        if tail.sizes != self._known.get(path):
+            self._remember(path, tail.sizes)
+            self._warm_ns[path] = now_ns
+        return count
+
+    def _cool(self, live: Iterable[RunPath], now_ns: int) -> None:
+        """Let go of runs that nobody writes to; a look at all of them finds what comes later."""
+        for path in self._tails.keys() - set(live):
+            if now_ns - self._warm_ns[path] > _WARM_NS:
+                del self._tails[path], self._warm_ns[path]
+
+    def _judge(self, live: Iterable[RunPath], now_ns: int) -> None:
+        """Tell the store which runs live, and which have died without a word."""
+        self._store.runs.note_alive(sorted(live, key=str), now_ns=now_ns)
+        for row in self._store.runs.in_state("running"):
+            run_dir = self._home.run_dir(row.path)
+            if row.path not in set(live) and run_dir.exists() and (state := Skim(run_dir).state) != "running":
+                self._store.runs.judge(row.id, state, now_ns=now_ns)
+
+    def _remember(self, path: RunPath, sizes: Sizes) -> None:
+        self._known[path] = sizes
+        body = msgspec.json.encode(sizes)
+        self._store.database.write(
+            lambda cursor: cursor.run(
+                "INSERT INTO tailed VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET sizes = excluded.sizes",
+                str(path),
+                body,
+            )
+        )
+
+    def _forget(self, path: RunPath) -> None:
+        def change(cursor: Cursor) -> None:
+            cursor.run("DELETE FROM tailed WHERE run = ?", str(path))
+
+        for kept in (self._known, self._tails, self._warm_ns):
+            kept.pop(path, None)
+        self._store.database.write(change)
+        with suppress(NotInStore):  # it never got as far as the index
+            self._store.runs.remove(path)
+
+    def _note_problem(self, path: RunPath, problem: str) -> None:
+        if self._problems.get(path) != problem:
+            self._problems[path] = problem
+            self._log(f"run {path} cannot be followed: {problem}")
+
+
+def _newest(item: tuple[RunPath, RunDir]) -> float:
+    """Order runs so that those which were written to last are shown first."""
+    try:
+        return -Path(item[1].journal).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,75 @@
+"""Following the journals of one run into the store: what was appended becomes batches, as an agent would send them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+import msgspec
+
+from strobe.home import RunDir
+from strobe.journal.reader import Entry
+from strobe.journal.tail import Mark, WriterTail, place_of, segment_sizes
+from strobe.store.ingest import Ingest
+from strobe.wire.pack import pack
+
+#: entries of one batch: enough to be quick, few enough that nobody waits long for the database
+_AT_ONCE = 4000
+
+
+class _Behind(Exception):
+    """The store lacks something that was read before."""
+
+
+class RunTail:
+    """One run; `poll()` again for what was appended since."""
+
+    def __init__(self, run_dir: RunDir, ingest: Ingest, clock: Callable[[], int]) -> None:
+        self.run_dir = run_dir
+        #: the sizes of its segments when everything in them had been taken in
+        self.sizes: dict[str, dict[str, int]] = {}
+        self._ingest = ingest
+        self._clock = clock
+        self._tails: dict[str, WriterTail] = {}
+        self._next: dict[str, int] = {}
+
+    def poll(self) -> int:
+        """Take in what is new; return how many entries that were."""
+        sizes = segment_sizes(self.run_dir.journal)
+        if sizes == self.sizes:
+            return 0
+        try:
+            count = sum(self._follow(writer, segments) for writer, segments in sizes.items())
+        except _Behind:
+            # The index has less than was taken in: it was begun anew under us. So do we, at the next look.
+            self.sizes, self._tails, self._next = {}, {}, {}
+            return 0
+        self.sizes = sizes
+        return count
+
+    def _follow(self, writer: str, segments: dict[str, int]) -> int:
+        if self.sizes.get(writer) == segments:
+            return 0
+        tail = self._tails.get(writer)
+        if tail is None:
+            tail = self._tails[writer] = WriterTail(writer, Mark())
+        entries = tail.poll([self.run_dir.journal / name for name in segments])
+        count = 0
+        while part := list(islice(entries, _AT_ONCE)):
+            count += self._take(tail, part)
+        return count
+
+    def _take(self, tail: WriterTail, entries: list[Entry]) -> int:
+        header = tail.header
+        assert header is not None, "entries come from a segment"
+        # Where the run lies says what it is called; a home may have been moved or renamed since.
+        path = self.run_dir.run_path
+        named = msgspec.structs.replace(header, entity=path.entity, project=path.project, run=path.id)
+        until = place_of(entries[-1]) + 1
+        # Everything before what is new was taken in by this process or one before it.
+        batch = pack(named, entries, first=self._next.get(tail.writer, 0), until=until)
+        ack = self._ingest.take(batch, now_ns=self._clock()).ack
+        if ack.status == "gap":
+            raise _Behind
+        self._next[tail.writer] = until
+        return len(entries) if ack.status == "stored" else 0

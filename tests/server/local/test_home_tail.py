@@ -1,0 +1,193 @@
+"""The index of a home: it follows the journals, survives restarts, and holds nothing that they do not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import strobe
+from strobe.errors import NotInStore
+from strobe.home import Home, RunPath
+from strobe.journal import event as ev
+from strobe.server.local.home_tail import HomeTail
+from strobe.server.local.index import IndexPlace
+from strobe.server.local.store import LocalStore
+
+PATH = RunPath("local", "p", "r")
+
+
+class Moving:
+    """A clock that is far on at each look, so that every poll is a full one."""
+
+    def __init__(self) -> None:
+        self.now_ns = time.time_ns()
+
+    def __call__(self) -> int:
+        self.now_ns += 60 * 10**9
+        return self.now_ns
+
+
+@pytest.fixture
+def index(home: Home) -> Iterator[LocalStore]:
+    store = LocalStore(home, IndexPlace(home).database)
+    yield store
+    store.close()
+
+
+def tail_of(home: Home, store: LocalStore, warnings: list[str] | None = None) -> HomeTail:
+    return HomeTail(home, store, Moving(), (warnings if warnings is not None else []).append)
+
+
+def log_run(home: Home, *, steps: int = 10, run_id: str = "r", finish: bool = True) -> strobe.Run:
+    run = strobe.init(
+        project="p", id=run_id, dir=home.path, mode="offline", reinit="create_new", settings={"agent": False}
+    )
+    for step in range(steps):
+        run.log({"loss": 1 / (step + 1)})
+    if finish:
+        run.finish()
+    return run
+
+
+def last_loss(store: LocalStore, path: RunPath = PATH) -> float:
+    return float(store.series.digests(store.runs.find(path).id)["loss"].last[0])
+
+
+def test_rows_are_there_as_soon_as_they_were_logged(home: Home, index: LocalStore) -> None:
+    tail = tail_of(home, index)
+    assert tail.poll() == 0
+    run = log_run(home, finish=False)
+    tail.poll()
+    assert (index.runs.find(PATH).state, last_loss(index)) == ("running", 0.1)
+    run.log({"loss": 7.0})
+    tail.poll()
+    assert last_loss(index) == 7.0
+    run.finish()
+    tail.poll()
+    assert index.runs.find(PATH).state == "finished"
+
+
+def test_a_restart_reads_only_what_changed(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    log_run(home, run_id="other")
+    assert tail_of(home, index).poll() > 20
+    again = tail_of(home, index)
+    assert again.poll() == 0
+    # What was not read again cannot be missed either: a journal that grew is taken up where it was left.
+    run = strobe.init(
+        project="p",
+        id="r",
+        dir=home.path,
+        mode="offline",
+        resume="must",
+        reinit="create_new",
+        settings={"agent": False},
+    )
+    run.log({"loss": 3.0})
+    run.finish()
+    third = tail_of(home, index)
+    assert 0 < third.poll() < 10
+    assert last_loss(index) == 3.0
+    assert index.runs.find(PATH).num_rows == 11
+
+
+def test_an_index_that_was_thrown_away_is_made_again(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail_of(home, index).poll()
+    index.close()
+    shutil.rmtree(IndexPlace(home).path)
+    fresh = LocalStore(home, IndexPlace(home).database)
+    try:
+        tail_of(home, fresh).poll()
+        assert last_loss(fresh) == 0.1
+    finally:
+        fresh.close()
+
+
+def test_a_run_that_is_gone_from_the_home_goes_from_the_index(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail = tail_of(home, index)
+    tail.poll()
+    kept = home.run_dir(PATH).path
+    os.rename(kept, home.path / "aside")
+    tail.poll()
+    with pytest.raises(NotInStore):
+        index.runs.find(PATH)
+    os.rename(home.path / "aside", kept)
+    tail.poll()
+    assert last_loss(index) == 0.1
+
+
+def test_removing_goes_to_the_trash_and_comes_back(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail = tail_of(home, index)
+    tail.poll()
+    index.runs.delete(PATH, now_ns=time.time_ns())
+    assert not home.run_dir(PATH).exists()
+    with pytest.raises(NotInStore):
+        index.runs.find(PATH)
+    tail.poll()
+    index.runs.undelete(PATH, now_ns=time.time_ns())
+    tail.poll()
+    assert last_loss(index) == 0.1
+    with pytest.raises(NotInStore, match="trash"):
+        index.runs.undelete(PATH, now_ns=0)
+
+
+def test_an_edit_is_a_journal(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail = tail_of(home, index)
+    tail.poll()
+    now_ns = time.time_ns()
+    index.edits.write(PATH, [ev.Attributes(time_ns=now_ns, changes={"name": "renamed"})], now_ns=now_ns)
+    tail.poll()
+    assert index.runs.get(PATH).attributes["name"] == "renamed"
+    assert strobe.Api(home.path).run("p/r").name == "renamed"
+    with pytest.raises(NotInStore):
+        index.edits.write(RunPath("local", "p", "nobody"), [], now_ns=now_ns)
+
+
+def test_a_process_that_died_without_an_agent_is_noticed(home: Home, index: LocalStore) -> None:
+    code = (
+        f"import os, strobe; run = strobe.init(project='p', id='r', dir={str(home.path)!r}, mode='offline',"
+        " settings={'agent': False}); run.log({'loss': 1.0}); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=60)
+    tail_of(home, index).poll()
+    assert index.runs.find(PATH).state == "crashed"
+
+
+def test_files_are_served_from_where_they_lie(home: Home, index: LocalStore, tmp_path: Path) -> None:
+    log_run(home)
+    files = home.run_dir(PATH).files
+    (files / "deep").mkdir(parents=True)
+    (files / "deep" / "a.txt").write_text("hello")
+    (tmp_path / "secret").write_text("secret")
+    (files / "way_out").symlink_to(tmp_path / "secret")
+    tail_of(home, index).poll()
+    run_id = index.runs.find(PATH).id
+    assert [file.path for file in index.files.list(run_id)] == ["deep/a.txt", "way_out"]
+    file = index.files.get(run_id, "deep/a.txt")
+    assert b"".join(index.files.read(file, 1, 4)) == b"ell"
+    for path in ("way_out", "../journal", "../../../../secret", "nothing"):
+        with pytest.raises(NotInStore):
+            index.files.get(run_id, path)
+
+
+def test_one_process_at_a_time_has_the_index(home: Home) -> None:
+    first, second = IndexPlace(home), IndexPlace(home)
+    assert first.take()
+    first.note_address("http://127.0.0.1:1")
+    assert not second.take()
+    assert second.read_address() == "http://127.0.0.1:1"
+    first.release()
+    assert second.take()
+    assert second.read_address() is None
+    second.release()
