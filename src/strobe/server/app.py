@@ -37,6 +37,7 @@ ROUTES = (
     "health",
     "session",
     "keys",
+    "keys",
     "document",
     "ingest",
     "series",
