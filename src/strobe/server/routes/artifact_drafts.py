@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from strobe.artifact.manifest import Manifest
-from strobe.errors import ArtifactError, UsageError
+from strobe.errors import ArtifactError, MissingExtra, UsageError
 from strobe.home import RunPath
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.fields import Count, FilePath, Name, Sha256, Text, Token
@@ -15,6 +15,7 @@ from strobe.server.problem import Problem
 from strobe.server.routes.uploads import UploadStatus, status_of
 from strobe.server.transfer import check_sha256_header, receive
 from strobe.store.artifacts import Draft, DraftFacts, Version
+from strobe.store.artifacts.entries import check_entries
 
 _DRAFT = "/api/v1/artifact-drafts/{draft}"
 
@@ -116,7 +117,10 @@ async def create_draft(call: Call, path: ProjectPlace) -> DraftAnswer:
     entity = call.entity(path.entity)
     await call.require("write", entity, path.project)
     body = await _read(call)
-    manifest = await call.in_thread(_manifest, body)
+    try:
+        manifest = await call.in_thread(_manifest, body)
+    except MissingExtra as error:
+        raise Problem(422, detail=f"this server lacks what the digests need: {error}") from error
     store = call.services.store
     project = await call.in_thread(store.projects.ensure, entity, path.project, now_ns=call.services.clock())
     run_id = None
@@ -219,6 +223,7 @@ def _manifest(body: NewArtifact) -> Manifest:
         manifest = Manifest.decode(bytes(body.manifest), algorithm=body.algorithm)
     except ArtifactError as error:
         raise Problem(422, detail=str(error)) from error
+    check_entries(manifest)
     if body.digest is not None and manifest.digest != body.digest:
         raise Problem(
             422, detail=f"the manifest's digest is {manifest.digest}, {body.digest!r} was announced; send it again"
