@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from strobe.api.filter import compile_filter
 from strobe.store.database import Database
-from strobe.store.values import Question, Values, listing
+from strobe.store.values import Question, Values, reading
 from tests.store.values.samples import NOW_NS, Sample, in_order, write
 
 LONG = "x" * 600
@@ -94,6 +96,18 @@ filters = st.recursive(
     ),
     max_leaves=4,
 )
+#: by fetching what an index says, by walking along the order, and by giving that up
+WAYS = {"fetch": {"FEW": 1000}, "walk": {"FEW": 0, "MOST": 0}, "give up": {"FEW": 0, "PATIENCE": 1, "_PORTION": 1}}
+
+
+@contextmanager
+def by_way(way: str) -> Iterator[None]:
+    with ExitStack() as changes:
+        for name, item in WAYS[way].items():
+            changes.enter_context(patch.object(reading, name, item))
+        yield
+
+
 bounded = settings(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
@@ -113,15 +127,15 @@ def everything(database: Database, project: str, question: Question, limit: int)
 
 
 @bounded
-@given(runs=samples, wanted=st.lists(filters, min_size=6, max_size=6), few=st.sampled_from([0, 1000]))
+@given(runs=samples, wanted=st.lists(filters, min_size=6, max_size=6), way=st.sampled_from(list(WAYS)))
 def test_a_filter_finds_what_a_loop_in_python_finds(
-    database: Database, runs: list[Sample], wanted: list[dict[str, Any]], few: int
+    database: Database, runs: list[Sample], wanted: list[dict[str, Any]], way: str
 ) -> None:
     project = write(database, runs)
     for one in wanted:
         matches = compile_filter(one)
         expected = {run.row for run in runs if matches(run.lookup)}
-        with patch.object(listing, "FEW", few):  # by walking along an index, and by fetching what an index says
+        with by_way(way):
             assert set(everything(database, project, Question(filters=one), 1000)) == expected, one
 
 
@@ -130,13 +144,13 @@ def test_a_filter_finds_what_a_loop_in_python_finds(
     runs=samples,
     orders=st.lists(st.tuples(st.sampled_from(["", "+", "-"]), fields), min_size=4, max_size=4),
     limit=st.integers(1, 3),
-    few=st.sampled_from([0, 1000]),
+    way=st.sampled_from(list(WAYS)),
 )
 def test_pages_add_up_to_the_list_in_order(
-    database: Database, runs: list[Sample], orders: list[tuple[str, str]], limit: int, few: int
+    database: Database, runs: list[Sample], orders: list[tuple[str, str]], limit: int, way: str
 ) -> None:
     project = write(database, runs)
     for sign, name in orders:
         question = Question(sort=sign + name, filters={"id": {"$in": [run.id for run in runs]}})
-        with patch.object(listing, "FEW", few):
+        with by_way(way):
             assert everything(database, project, question, limit) == in_order(runs, sign + name), sign + name

@@ -62,6 +62,7 @@ def read(text: str, question: bytes) -> Bookmark:
         raise UsageError("the cursor belongs to another filter, order or project; start again from the first page")
     if isinstance(found.key, str) and (len(found.key) > MAX_TEXT or "\0" in found.key):
         raise UsageError(f"{text[:40]!r} is not a cursor; give it back as it was received")
-    if not (0 <= found.run_id < 2**63 and 0 <= found.now_ns < 2**63):
+    numbers = [found.run_id, found.now_ns, found.key if isinstance(found.key, int) else 0]
+    if any(not -(2**63) <= number < 2**63 for number in numbers):
         raise UsageError(f"{text[:40]!r} is not a cursor; give it back as it was received")
     return found

@@ -193,8 +193,11 @@ def _column_like(found: Sql, where: Column, leaf: Leaf | None) -> Sql:
         return found + " IS NULL"
     if where.kind == "text":
         return Sql("(") + found + " IS NOT NULL AND " + found + Sql(" = ?)", (leaf.text,))
-    if where.kind == "integer":
-        return _column_equals(found, where, int(leaf.text, 16) if leaf.text else leaf.number)
+    if where.kind == "integer" and leaf.text:
+        try:
+            return _column_equals(found, where, int(leaf.text, 16))
+        except ValueError:  # somebody made that group up
+            return FALSE
     return _column_equals(found, where, leaf.number)
 
 

@@ -17,11 +17,11 @@ import msgspec
 
 from strobe.errors import UsageError
 from strobe.store.values import bookmark, listing
+from strobe.store.values.choice import Chosen
 from strobe.store.values.condition import Scope, Sql
 from strobe.store.values.field import Column, Field, find_field
 from strobe.store.values.filter import Like
 from strobe.store.values.leaf import Kind, Leaf, leaf_of, original
-from strobe.store.values.order import Chosen
 
 MAX_GROUPS = 1000
 _MAX_FIELDS = 8
@@ -140,10 +140,9 @@ def _keys(scope: Scope, chosen: Chosen, by: list[Field]) -> list[tuple[int, Grou
                 f" LEFT JOIN value {alias} ON {alias}.run_id = r.id AND {alias}.path_id = ? AND {alias}.place = 0",
                 (scope.path_id(field),),
             )
-    sql = Sql("SELECT ") + columns + " FROM " + chosen.source + joins + " WHERE " + chosen.joined
     return [
         (row[0], tuple(_leaf(field, row[1 + 4 * n : 5 + 4 * n]) for n, field in enumerate(by)))
-        for row in scope.cursor.all(sql.text, *sql.parameters)
+        for row in chosen.rows(scope).read(scope, columns, joins)
     ]
 
 

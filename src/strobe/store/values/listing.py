@@ -1,7 +1,6 @@
 """A page of runs: filtered, in order, from where the last one ended, at a cost that hardly grows with the project.
 
-A page is read by walking along an index in the order that was asked for and testing each run, which is quick when many
-runs pass. When an index says that few can pass, those are fetched and sorted instead. `order` does either.
+`reading` finds the runs; here a question becomes a condition, and a page gets its cursor and its total.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from strobe.errors import UsageError
-from strobe.store.values import bookmark, order
+from strobe.store.values import bookmark
 from strobe.store.values import filter as tree
+from strobe.store.values.choice import Chosen
 from strobe.store.values.condition import FALSE, TRUE, Scope, Sql, condition, drivers, resolve_patterns
-from strobe.store.values.order import Chosen
+from strobe.store.values.order import parse_sort
+from strobe.store.values.reading import read_places
 
 MAX_PAGE = 1000
-#: runs that are fetched and sorted rather than walked to
-FEW = 1000
-#: conditions whose indexes are asked how many runs they leave
-_PROBES = 8
 DEFAULT_SORT = "-created_ns"
 
 Deleted = Literal["without", "with", "only"]
@@ -54,7 +51,7 @@ def read_page(scope: Scope, question: Question, *, limit: int, after: str | None
     """Return a page. Raises UsageError for filters, orders and cursors that make no sense."""
     if not 1 <= limit <= MAX_PAGE:
         raise UsageError(f"a page has 1 to {MAX_PAGE} runs, got {limit}")
-    sort = order.parse_sort(question.sort)
+    sort = parse_sort(question.sort)
     mark = fingerprint(scope, question)
     start = bookmark.read(after, mark) if after else None
     if start is not None:
@@ -62,7 +59,7 @@ def read_page(scope: Scope, question: Question, *, limit: int, after: str | None
     chosen = choose(scope, question)
     if chosen is None:
         return Page([], None, 0 if count else None)
-    found = order.read(scope, chosen, sort, start, limit + 1)
+    found = read_places(scope, chosen, sort, start, limit + 1)
     cursor = None
     if len(found) > limit:
         last = found[limit - 1]
@@ -72,36 +69,23 @@ def read_page(scope: Scope, question: Question, *, limit: int, after: str | None
 
 
 def choose(scope: Scope, question: Question) -> Chosen | None:
-    """Translate the filter, and look for an index by which its runs are few; None if no run can be meant."""
+    """Translate the filter, and find the indexes that may help; None if no run can be meant."""
     node: tree.Node = tree.All((tree.parse_filter(question.filters), *question.within))
     node = resolve_patterns(scope, node)
     wanted = condition(scope, node)
     if wanted == FALSE:
         return None
     own = Sql("r.project_id = ?", (scope.project_id,)) + _DELETED[question.deleted]
-    return Chosen(own if wanted == TRUE else own + " AND " + wanted, _fewest(scope, drivers(scope, node)))
+    return Chosen(own if wanted == TRUE else own + " AND " + wanted, drivers(scope, node))
 
 
 def count_runs(scope: Scope, chosen: Chosen) -> int:
     """Return how many runs there are on all pages."""
-    sql = Sql("SELECT count(*) FROM ") + chosen.source + " WHERE " + chosen.joined
-    row = scope.cursor.one(sql.text, *sql.parameters)
-    assert row is not None
-    return int(row[0])
+    ((count,),) = chosen.rows(scope).read(scope, Sql("count(*)"))
+    return int(count)
 
 
 def fingerprint(scope: Scope, question: Question) -> bytes:
     """Return what a cursor must have been made for."""
     within = [[repr(like.field), repr(like.leaf)] for like in question.within]
     return bookmark.fingerprint(scope.project_id, question.filters, within, question.sort, question.deleted)
-
-
-def _fewest(scope: Scope, candidates: list[Sql]) -> Sql | None:
-    best, fewest = None, FEW + 1
-    for candidate in candidates[:_PROBES]:
-        sql = Sql("SELECT count(*) FROM (") + candidate + Sql(" LIMIT ?) AS found", (fewest,))
-        row = scope.cursor.one(sql.text, *sql.parameters)
-        assert row is not None
-        if row[0] < fewest:
-            best, fewest = candidate, row[0]
-    return best
