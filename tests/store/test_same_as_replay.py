@@ -21,6 +21,7 @@ from strobe.journal import Replay, Writer
 from strobe.journal import event as ev
 from strobe.journal.value import HOLE_VALUE, with_bigints
 from strobe.store import tail
+from strobe.store.alerts import Alerts
 from strobe.store.database import Database
 from strobe.store.history import iter_history
 from strobe.store.ingest import Ingest
@@ -30,12 +31,8 @@ from strobe.store.series import Window
 from tests.store.stories import PATH, Clock, Story, batches, send_shuffled
 
 
-class _Nowhere:
-    def add(self, *_: object) -> None: ...
-
-
 def ingest_into(database: Database) -> Ingest:
-    return Ingest(database, console=_Nowhere(), alerts=_Nowhere())
+    return Ingest(database, alerts=Alerts(database))
 
 
 def same(left: Any, right: Any) -> bool:

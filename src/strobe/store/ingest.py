@@ -7,9 +7,8 @@ taken in one after the other, those of different runs side by side where the dat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -19,23 +18,17 @@ from strobe.journal.event import Alert, Console
 from strobe.journal.reader import Noted, decode_event
 from strobe.journal.segment import Header
 from strobe.store import tail
+from strobe.store.alerts import Alerts
 from strobe.store.columns import Logged, LoggedObject, read_blocks
 from strobe.store.console.append import Piece
 from strobe.store.console.append import add as add_console
 from strobe.store.database import Cursor, Database
 from strobe.store.projects import ensure_project
-from strobe.store.series_table import write_series
+from strobe.store.series_table import HISTORY, write_series
 from strobe.store.state import Facts, decode_facts, encode_facts
 from strobe.wire.batch import Ack, Batch
 
-_RUN = "id, state, deleted_ns, num_writers, tail_rows, tail_batches, tail_next"
-
-
-class EventStore(Protocol):
-    """Where events of one kind are kept that do not add up to a document."""
-
-    def add(self, cursor: Cursor, run_id: int, attempt: int, writer: str, entries: Sequence[Noted]) -> None:
-        """Take in events of a writer, in its order; each comes once."""
+_RUN = "id, project_id, state, deleted_ns, num_writers, tail_rows, tail_batches, tail_next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +46,7 @@ class Taken:
 @dataclass(slots=True)
 class _Run:
     id: int
+    project_id: int
     state: str
     deleted_ns: int | None
     num_writers: int
@@ -64,7 +58,7 @@ class _Run:
 class Ingest:
     """The one way in for what runs log, whoever brings it."""
 
-    def __init__(self, database: Database, *, alerts: EventStore | None = None) -> None:
+    def __init__(self, database: Database, *, alerts: Alerts) -> None:
         self._database = database
         self._alerts = alerts
 
@@ -97,7 +91,7 @@ class Ingest:
             " num_rows = num_rows + ? WHERE id = ?",
             now_ns,
             now_ns,
-            logged.num_rows if tail.lane_of(batch.kind, batch.writer) == "" else 0,
+            logged.num_rows if tail.lane_of(batch.kind, batch.writer) == HISTORY else 0,
             run.id,
         )
         return Taken(
@@ -113,6 +107,9 @@ class Ingest:
             return
         lane = tail.lane_of(batch.kind, batch.writer)
         rows = write_series(cursor, run.id, lane, batch.attempt, batch.writer, logged.keys)
+        if lane == HISTORY:
+            points = {key: news.points for key, news in logged.keys.items() if news.points}
+            self._alerts.inspect(cursor, run.project_id, run.id, batch.attempt, batch.writer, points)
         _write_objects(cursor, run.id, batch, logged.objects)
         num_rows = sum(block.num_rows for block in batch.blocks)
         is_late = any(
@@ -143,7 +140,7 @@ class Ingest:
         if printed:
             add_console(cursor, run.id, batch.attempt, batch.writer, printed)
         alerts = [note for note in notes if isinstance(note.event, Alert)]
-        if alerts and self._alerts is not None:
+        if alerts:
             self._alerts.add(cursor, run.id, batch.attempt, batch.writer, alerts)
         others = [note for note in notes if not isinstance(note.event, (Console, Alert))]
         if not others and run.state != "crashed":

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from strobe.store.accounts import Accounts
 from strobe.store.address import open_database
+from strobe.store.alerts import Alerts
 from strobe.store.artifacts import Artifacts
 from strobe.store.blobs import Blobs, open_blobs
 from strobe.store.charts import Charts
@@ -28,6 +29,7 @@ from strobe.store.runs import Runs
 from strobe.store.settle import Settler
 from strobe.store.uploads import Uploads
 from strobe.store.values import Values
+from strobe.store.views import Views
 
 
 class Store:
@@ -48,7 +50,9 @@ class Store:
         self.uploads = Uploads(self.contents, {"run": self.files, "draft": self.artifacts.drafts})
         self.values = Values(database)
         self.settler = Settler(database, self.values)
-        self.ingest = Ingest(database)
+        self.alerts = Alerts(database, clock)
+        self.views = Views(database)
+        self.ingest = Ingest(database, alerts=self.alerts)
         self.edits: Editor = Edits(database, self.ingest)
 
     def close(self) -> None:
