@@ -23,6 +23,7 @@ def long_points(seed: int, count: int, *, gaps: bool = False, odd: float = 0.0, 
     time = 1_700_000_000_000_000_000 + np.cumsum(rng.integers(9_000_000, 11_000_000, count))
     if wild_time:
         time += rng.integers(-(10**9), 10**9, count)
+        time[rng.random(count) < 0.01] -= 10**12
     return Points.of(
         step=np.cumsum(rng.integers(1, 5, count)) if gaps else np.arange(count),
         value=value,

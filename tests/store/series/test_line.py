@@ -43,7 +43,7 @@ def lines(draw: st.DrawFn) -> tuple[MemoryPages, Line, Points]:
     for seed in range(draw(st.integers(1, 4))):
         start = max(0, start + draw(st.sampled_from([-30_000, -3000, -1, 0, 1, 500])))
         points = attempt(seed, start, draw(st.integers(1, 12_000)))
-        before = draw(st.sampled_from([None, None, start + 7000, start - 1]))
+        before = draw(st.sampled_from([None, None, start - 1, int(points.step[len(points) // 2])]))
         num_folded = draw(st.sampled_from([0, 1, len(points) // 2, len(points)]))
         fold(store, {seed: points.take(slice(num_folded))}, RANK)
         tail = points.take(slice(num_folded, None)) if num_folded < len(points) else None

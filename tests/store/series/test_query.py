@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from strobe.errors import UsageError
 from strobe.store.series import Axis, Buckets, Line, PageCorrupt, Part, Points, Window, digest, fold, query
-from strobe.store.series.cover import select
+from strobe.store.series.column import Array
+from strobe.store.series.cover import choose_level, select
 from strobe.store.series.page import BUCKETS_PER_PAGE
 from tests.store.series.memory import MemoryPages
 from tests.store.series.samples import RANK, assert_bucket, long_points
@@ -141,6 +142,44 @@ def test_many_lines_cost_two_calls_and_few_rows(window: Window) -> None:
     read = sum(BUCKETS_PER_PAGE if page.level else page.count for page in store.read) / 100
     assert read <= 16 * pixels + 2 * 4096 + 12 * BUCKETS_PER_PAGE  # at the edges, and past the last complete pages
     assert_answers(answers[-1], select(points, window), pixels)
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10_000))
+def test_the_level_is_raw_up_to_16_points_a_pixel_then_the_coarsest_that_fills_the_pixels(
+    count: int, pixels: int
+) -> None:
+    level = choose_level(count, pixels)
+    if count <= 16 * pixels:
+        assert level == 0
+    else:
+        size = 16 * 4 ** (level - 1)
+        assert count // size >= pixels > count // (size * 4)
+
+
+@_RARELY
+@given(st.data(), _PIXELS, _AXES)
+def test_no_page_beside_the_window_is_read(data: st.DataObject, pixels: int, axis: Axis) -> None:
+    store, points = folded(5, 160_000)
+    window = data.draw(windows(points, axis))
+    store.read.clear()
+    query(store, [Line((Part(1),), window)], pixels, axis)
+    for page in store.read:
+        assert page.last_step >= window.first_step
+        assert page.first_step <= window.last_step
+        assert page.max_time >= window.first_time
+        assert page.min_time <= window.last_time
+
+
+def test_few_points_far_apart_in_a_window_of_time_are_raw() -> None:
+    """The directory can only say that they lie between the first and the last page; so it seems a long series."""
+    time: Array = np.ones(50_000, np.int64)
+    time[:40] = time[-50:] = time[20_000] = 0
+    points, store = Points.of(np.arange(50_000), np.arange(50_000) * 1.0, time_ns=time), MemoryPages()
+    fold(store, {1: points}, RANK)
+    window = Window(last_time=0)
+    for pixels in (90, 91):
+        [buckets] = query(store, [Line((Part(1),), window)], pixels, "time")
+        assert_answers(buckets, select(points, window), pixels)
 
 
 def test_no_points_and_no_pixels() -> None:
