@@ -10,6 +10,7 @@ from tests.server.conftest import Stage
 
 def test_keys_are_made_listed_and_revoked(stage: Stage) -> None:
     key = stage.key("ada")
+    stage.clock.now_ns += 1
     made = stage.ask("POST", "/api/v1/keys", key=key, json={"label": "laptop"})
     assert made.status_code == 201
     assert made.json()["about"]["label"] == "laptop"
