@@ -200,7 +200,7 @@ def _facts(trip: Trip) -> dict[str, Any]:
         "url": _url(trip),
         "rows": state.num_rows,
         "bytes": state.num_bytes,
-        "files": len(state.files),
+        "files": state.num_files,
         "left_out": state.num_left_out,
         "error": trip.error or None,
     }

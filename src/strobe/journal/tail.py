@@ -55,6 +55,8 @@ class WriterTail:
         self.problem: str | None = None
         self._mark = mark or Mark()
         self._latest_ns = self._mark.latest_ns
+        #: how many bytes were read so far
+        self.num_read = 0
         self._done: set[str] = set()
         self._open: dict[str, SegmentReader] = {}
 
@@ -90,8 +92,11 @@ class WriterTail:
         )
 
     def _read(self, reader: SegmentReader) -> Iterator[Entry]:
+        offset = reader.offset
         for entry in reader.poll():
             self.header = reader.header
+            self.num_read += reader.offset - offset
+            offset = reader.offset
             if isinstance(entry, Noted) and isinstance(entry.event, Ended):
                 self.is_ended = self.is_ended or entry.event.writer in (None, self.writer)
             if place_of(entry) >= self._mark.sequence:

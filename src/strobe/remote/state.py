@@ -16,14 +16,6 @@ from strobe.journal.tail import Mark
 NAME = "sync.json"
 
 
-class Sent(msgspec.Struct, frozen=True):
-    """A file as it was when the server got it."""
-
-    size: int
-    mtime_ns: int
-    sha256: str = ""
-
-
 class SyncState(msgspec.Struct, kw_only=True, omit_defaults=True):
     """How far the upload of a run has come. Fields may be added, never changed."""
 
@@ -40,11 +32,11 @@ class SyncState(msgspec.Struct, kw_only=True, omit_defaults=True):
     num_rows: int = 0
     num_bytes: int = 0
     left_bytes: int = 0
-    files: dict[str, Sent] = {}
+    num_files: int = 0
     num_files_left: int = 0
     #: "name:v3" of what the run logged and the server has
     artifacts: list[str] = []
-    #: records that the server cannot take, with the reason in `error`
+    #: records and files that the server does not take, with the reason of the last one in `error`
     num_left_out: int = 0
     error: str = ""
     #: whether waiting is of no use: somebody has to change something

@@ -64,7 +64,7 @@ def _is_settled(state: SyncState | None, recorder: Recorder) -> bool:
 
 
 def _progress(state: SyncState | None) -> tuple[int, int]:
-    return (state.num_bytes, len(state.files)) if state is not None else (0, 0)
+    return (state.num_bytes, state.num_files) if state is not None else (0, 0)
 
 
 def _why_nobody_nobody(recorder: Recorder) -> str | None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def no_markers(home: Home) -> bool:
     return not Markers(home).scan()
 
 
-DEAD = {"pid": 2**22 + 1, "pid_started": 1.0}
+DEAD: dict[str, Any] = {"pid": 2**22 + 1, "pid_started": 1.0}
 
 
 def test_nothing_is_loaded_while_there_is_nothing_to_upload() -> None:
@@ -105,11 +106,11 @@ def test_a_live_run_is_followed_within_a_second(
     make_entry()
     journal.row({"loss": 0.0}, 0)
     agent.wait_for(lambda: server.values("loss") == [0.0])
-    delays = []
+    delays: list[float] = []
     for step in range(1, 8):
         logged_at = time.monotonic()
         journal.row({"loss": float(step)}, step)
-        wait_for(lambda step=step: server.values("loss")[-1:] == [float(step)])
+        wait_for(lambda: len(server.values("loss")) == len(delays) + 2)
         delays.append(time.monotonic() - logged_at)
     assert sorted(delays)[len(delays) // 2] < 1.0
     assert not no_markers(home)
@@ -175,7 +176,7 @@ def test_the_agent_does_not_wait_for_ever_for_a_server_that_is_gone(home: Home, 
     run_dir = run_dir_of(home)
     mark(home, run_dir, server.url, **DEAD)
     writer_of(run_dir).row({"loss": 0.5}, 0)
-    agent.wait_for(lambda: agent.uploader.is_busy())
+    agent.wait_for(agent.uploader.is_busy)
     agent.wait_for(lambda: not agent.watch.is_busy())
     agent.watch.close()
     assert not no_markers(home)
@@ -259,7 +260,7 @@ def test_a_request_to_stop_reaches_the_main_process_once(
 ) -> None:
     run_dir = run_dir_of(home)
     journal = writer_of(run_dir)
-    it = {"pid": sleeper.pid, "pid_started": identity.process_started(sleeper.pid)}
+    it: dict[str, Any] = {"pid": sleeper.pid, "pid_started": identity.process_started(sleeper.pid)}
     mark(home, run_dir, server.url, **it)
     make_entry(**it)
     journal.row({"loss": 0.5}, 0)

@@ -8,15 +8,17 @@ far that is may be old or gone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from strobe.agent.upload.cargo import Cargo
+from strobe.agent.upload.cargo import Cargo, Look
+from strobe.agent.upload.crew import Job
 from strobe.agent.upload.parcel import MAX_CELLS, MAX_ENTRIES, Share
 from strobe.agent.upload.post import Post
 from strobe.agent.upload.stream import Stream
 from strobe.home import RunDir, RunPath
+from strobe.journal.event import ArtifactUse, Event, SavedFile
 from strobe.journal.tail import segment_sizes
-from strobe.remote.answer import Answer, Ok, Refused, Retry
+from strobe.remote.answer import Answer, Refused, Retry
 from strobe.remote.state import SyncState, read_state, write_state
 from strobe.wire.batch import Ack, Receipt
 
@@ -29,6 +31,10 @@ _SAVE_S = 1.0
 REFUSED_S = 600.0
 #: at least this long after an answer that was none, even where the link itself is well
 _RETRY_S = 0.2
+#: how often a run that lives is searched for new files
+_LOOK_S = 2.0
+
+MakeCargo = Callable[[SyncState, Mapping[str, str], Sequence[ArtifactUse]], Sequence[Cargo]]
 
 
 class Course:
@@ -41,7 +47,8 @@ class Course:
         *,
         ended: Callable[[], Sequence[str]] = lambda: (),
         is_live: Callable[[], bool] = lambda: False,
-        cargo: Callable[[SyncState], Sequence[Cargo]] = lambda state: (),
+        cargo: MakeCargo | None = None,
+        freight: Callable[[Job], None] | None = None,
         destination: RunPath | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -59,7 +66,14 @@ class Course:
         #: writers that are known to have ended, from elsewhere than their journals
         self._ended = ended
         self._is_live = is_live
-        self._cargo = list(cargo(self.state))
+        #: what the journals said of saved files and logged artifacts
+        self._policies: dict[str, str] = {}
+        self._logged: list[ArtifactUse] = []
+        self._cargo = list(cargo(self.state, self._policies, self._logged)) if cargo else []
+        self._freight = freight
+        self._look: tuple[Look, set[str], bool] | None = None
+        self._looked_at = float("-inf")
+        self._is_cargo_refused = False
         self._clock = clock
         self._streams: dict[str, Stream] = {}
         self._parked_until = 0.0
@@ -102,7 +116,9 @@ class Course:
         sizes = segment_sizes(self.run_dir.journal)
         for writer in sizes.keys() - self._streams.keys():
             hint = self.state.writers.get(writer)
-            self._streams[writer] = Stream(self.run_dir.journal, writer, hint, destination=self._destination)
+            self._streams[writer] = Stream(
+                self.run_dir.journal, writer, hint, destination=self._destination, note=self._note_event
+            )
         is_full = self._fill(sizes)
         shares = self._shares()
         self._count_left(sizes)
@@ -176,28 +192,66 @@ class Course:
 
     # -- files, the end ----------------------------------------------------------------------------------------------
 
+    def _note_event(self, found: Event) -> None:
+        if isinstance(found, SavedFile):
+            self._policies[found.path] = found.policy
+        elif isinstance(found, ArtifactUse) and found.action == "log":
+            self._logged.append(found)
+
     def _advance_cargo(self, ended: set[str], is_live: bool) -> float:
-        """Everything in the journals is at the server: send files, then see whether something has come to its end."""
+        """Everything in the journals is at the server: see to the files, then whether something has come to its end."""
         problem = next((stream.problem for stream in self._streams.values() if stream.problem), None)
         over = {writer for writer, stream in self._streams.items() if stream.is_ended} | ended
-        for cargo in self._cargo:
-            answer = cargo.advance(is_final=not is_live)
-            self.state.num_files_left = sum(each.num_left for each in self._cargo)
-            if isinstance(answer, Ok):
-                self._note_success()
-                self._is_dirty = True
-                return 0.0
-            if answer is not None:
-                return self._note_failure(answer)
-        self._settle(over)
-        self.is_caught_up = problem is None
+        looked = self._look_for_cargo(over, is_live)
+        if isinstance(looked, float):
+            return looked
+        settled, was_live = looked
+        self._settle(settled)
         if problem is not None:
             return self._note_failure(Refused(f"a journal cannot be read: {problem}; see `strobe journal verify`"))
-        if not is_live and not self.state.is_complete:
+        self.is_caught_up = True
+        if not is_live and not was_live:
             self.state.is_complete = True
             self._save_soon()
             self.post.set_running(self.state.run, False)
         return _IDLE_S if self._turn % 8 else RHYTHM_S
+
+    def _look_for_cargo(self, over: set[str], is_live: bool) -> float | tuple[set[str], bool]:
+        """Return who had ended, and whether the run lived, when the files were looked for that are all sent now.
+
+        While some are on their way, return the seconds to wait instead.
+        """
+        if self._look is None:
+            if self._is_cargo_refused and self._clock() < self._looked_at:
+                return _IDLE_S
+            is_due = not is_live or over - set(self.state.settled) or self._clock() - self._looked_at > _LOOK_S
+            if not self._cargo or not is_due:
+                return (over if not self._cargo else set()), is_live
+            self._looked_at = self._clock()
+            self.state.num_files_left = sum(cargo.scan(is_final=not is_live) for cargo in self._cargo)
+            if not self.state.num_files_left:
+                return over, is_live
+            self._look = (Look(self._cargo, self.post.link.hold_s), over, is_live)
+            self.is_caught_up = False
+            if self._freight is not None:
+                self._freight(self._look[0])
+        look, was_over, was_live = self._look
+        wait_s = look.advance() if self._freight is None and not look.is_done else RHYTHM_S
+        self.state.num_files_left = sum(cargo.num_left for cargo in self._cargo)
+        self._is_dirty = True
+        if isinstance(look.failure, Retry):
+            return self._note_failure(look.failure)
+        if not look.is_done:
+            return wait_s if wait_s is not None else 0.0
+        self._look = None
+        if look.failure is not None:
+            # The journals go on: points are taken where files are not.
+            self._note_failure(look.failure)
+            self._parked_until, self._looked_at = 0.0, self._clock() + REFUSED_S
+            self._is_cargo_refused = True
+            return RHYTHM_S
+        self._is_cargo_refused = False
+        return was_over, was_live
 
     def _settle(self, over: set[str]) -> None:
         if over - set(self.state.settled):
@@ -213,6 +267,8 @@ class Course:
         self.state.left_bytes = left
 
     def _note_success(self) -> None:
+        if self._is_cargo_refused:
+            return
         if self.state.is_refused or (self.state.error and not self.state.num_left_out):
             self.state.error, self.state.is_refused, self.state.is_unreachable = "", False, False
             self._is_dirty = True

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 SIZE = 4
+#: for files and artifacts, which take long and can wait
+FREIGHT_SIZE = 2
 _AFTER_ERROR_S = 10.0
 
 

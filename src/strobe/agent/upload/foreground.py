@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from strobe.agent.upload.cargos import cargos
+from strobe.agent.upload.cargo import Look
+from strobe.agent.upload.cargos import cargo_of
 from strobe.agent.upload.course import Course
-from strobe.agent.upload.crew import Crew, Job
+from strobe.agent.upload.crew import FREIGHT_SIZE, Crew, Job
 from strobe.agent.upload.post import Post
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal.skim import Skim
@@ -39,7 +40,7 @@ class Order(msgspec.Struct, kw_only=True):
 class Trip:
     """One run on its way, as a job of the crew."""
 
-    def __init__(self, order: Order, post: Post, *, watch: bool) -> None:
+    def __init__(self, order: Order, post: Post, freight: Callable[[Job], None], *, watch: bool) -> None:
         self.order = order
         self.is_done = False
         #: what went wrong that has nothing to do with the server
@@ -52,7 +53,8 @@ class Trip:
             order.run_dir,
             post,
             is_live=self._is_live,
-            cargo=lambda state: cargos(order.home, order.run_dir, post.link, state),
+            cargo=cargo_of(order.home, order.run_dir, post.link),
+            freight=freight,
             destination=order.destination,
         )
 
@@ -71,6 +73,8 @@ class Trip:
         return self.fault or self.course.state.error
 
     def advance(self) -> float | None:
+        if self.is_done:
+            return None
         wait_s = self.course.advance()
         if wait_s is None:
             for marker in self.order.markers:
@@ -98,14 +102,14 @@ class Foreground:
     def __init__(self, orders: Iterable[Order], *, watch: bool = False, report: Callable[[str], None]) -> None:
         posts: dict[bytes, Post] = {}
         self.trips: list[Trip] = []
+        self._crew, self._freight = Crew(self._note_failed), Crew(self._note_failed, size=FREIGHT_SIZE)
         self._report = report
         for order in orders:
             key = msgspec.json.encode(order.target)
             if key not in posts:
                 posts[key] = Post(Link(with_key(order.target)))
-            self.trips.append(Trip(order, posts[key], watch=watch))
+            self.trips.append(Trip(order, posts[key], self._freight.add, watch=watch))
         self._posts: Sequence[Post] = list(posts.values())
-        self._crew = Crew(self._note_failed)
 
     def start(self) -> None:
         for trip in self.trips:
@@ -116,6 +120,7 @@ class Foreground:
 
     def close(self) -> None:
         self._crew.close()
+        self._freight.close()
         for post in self._posts:
             post.link.close()
 
@@ -126,7 +131,9 @@ class Foreground:
     def _note_failed(self, job: Job) -> None:
         import traceback
 
-        assert isinstance(job, Trip)
-        job.fault = traceback.format_exc().strip().splitlines()[-1]
-        job.is_done = True
+        why = traceback.format_exc().strip().splitlines()[-1]
+        if isinstance(job, Look):
+            job.give_up(why)
+        elif isinstance(job, Trip):
+            job.fault, job.is_done = why, True
         self._report(traceback.format_exc())

@@ -14,6 +14,8 @@ from strobe.wire.pack import pack
 #: entries and values that are held at once: a few megabytes of Python objects
 MAX_ENTRIES = 8_000
 MAX_CELLS = 60_000
+#: of the journal, for rows of long texts
+MAX_READ = 4 << 20
 
 
 class Share:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 
-from strobe.agent.upload.parcel import Share, cut, num_cells
+from strobe.agent.upload.parcel import MAX_READ, Share, cut, num_cells
 from strobe.home import RunPath
-from strobe.journal.reader import Entry
+from strobe.journal.event import Event
+from strobe.journal.reader import Entry, Noted
 from strobe.journal.tail import Mark, WriterTail, place_of
 
 
@@ -19,10 +20,17 @@ class Stream:
     """Entries of one writer on their way. Begins at a hint; the server corrects it."""
 
     def __init__(
-        self, directory: Path, writer: str, hint: Mark | None = None, *, destination: RunPath | None = None
+        self,
+        directory: Path,
+        writer: str,
+        hint: Mark | None = None,
+        *,
+        destination: RunPath | None = None,
+        note: Callable[[Event], None] = lambda event: None,
     ) -> None:
         self.writer = writer
         self._destination = destination
+        self._note = note
         self._directory = directory
         self._tail = WriterTail(writer, hint)
         #: behind the last entry that is known to be at the server
@@ -55,13 +63,17 @@ class Stream:
         if self._is_exhausted and sizes == self._seen:
             return len(self._pending), cells
         self._is_exhausted = False
+        read_before = self._tail.num_read
         for entry in self._tail.poll([self._directory / name for name in sizes]):
+            if isinstance(entry, Noted):
+                self._note(entry.event)
             if place_of(entry) < self.next:  # somebody else has brought it
                 self.acked = self.acked.after(entry)
                 continue
             self._pending.append(entry)
             cells += num_cells(entry)
-            if len(self._pending) >= max_entries or cells >= max_cells:
+            is_much = self._tail.num_read - read_before > MAX_READ
+            if len(self._pending) >= max_entries or cells >= max_cells or is_much:
                 return len(self._pending), cells
         self._is_exhausted, self._seen = self._tail.problem is None, dict(sizes)
         return len(self._pending), cells

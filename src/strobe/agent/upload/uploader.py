@@ -58,6 +58,7 @@ class Uploader:
         self._posts: dict[bytes, Post] = {}
         self._courses: dict[str, Course] = {}
         self._crew: Crew | None = None
+        self._freight: Crew | None = None
         self._told: dict[str, str] = {}
 
     # -- the agent's tasks: each watched run -------------------------------------------------------------------------
@@ -104,25 +105,28 @@ class Uploader:
 
     def shut(self) -> None:
         """The agent leaves; the next one goes on from what the servers have."""
-        if self._crew is not None:
-            self._crew.close()
+        for crew in (self._crew, self._freight):
+            if crew is not None:
+                crew.close()
 
     # -- one upload --------------------------------------------------------------------------------------------------
 
     def _begin(self, path: str, markers: Sequence[Marker]) -> None:
-        from strobe.agent.upload.cargos import cargos
+        from strobe.agent.upload.cargos import cargo_of
         from strobe.agent.upload.course import Course
-        from strobe.agent.upload.crew import Crew
+        from strobe.agent.upload.crew import FREIGHT_SIZE, Crew
 
-        if self._crew is None:
+        if self._crew is None or self._freight is None:
             self._crew = Crew(self._note_failed, done=self._note_done)
+            self._freight = Crew(self._note_failed, size=FREIGHT_SIZE)
         run_dir, post = markers[-1].run, self._post(markers[-1].target)
         course = Course(
             run_dir,
             post,
             ended=lambda: self._ended(path),
             is_live=lambda: self._is_live(path),
-            cargo=lambda state: cargos(self._home, run_dir, post.link, state),
+            cargo=cargo_of(self._home, run_dir, post.link),
+            freight=self._freight.add,
         )
         self._courses[path] = course
         self._crew.add(course)
@@ -148,7 +152,11 @@ class Uploader:
         return not all(_is_over(marker) or marker.writer in settled for marker in self._by_run.get(path, ()))
 
     def _note_failed(self, job: Job) -> None:
+        from strobe.agent.upload.cargo import Look
+
         self._log.exception("uploading")
+        if isinstance(job, Look):
+            job.give_up("a fault while files were sent; the agent's log has it")
 
     def _note_done(self, job: Job) -> None:
         for path, course in list(self._courses.items()):

@@ -1,0 +1,116 @@
+"""One file's content to the server: whole if it is small, else in parts, of which only the missing ones are sent.
+
+Generators: each step is one request (or a stretch of hashing), its answer is yielded, and after an answer that may pass
+the next step tries the same again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import msgspec
+
+from strobe.remote.answer import Answer, Ok, Refused
+from strobe.remote.link import Link
+
+#: files up to this size are sent at once, without asking whether their content is known
+SMALL_BYTES = 256 << 10
+_READ = 64 << 10
+_HASHED_AT_ONCE = 64 << 20
+OCTETS = {"Content-Type": "application/octet-stream"}
+
+
+class UploadStatus(msgspec.Struct, kw_only=True):
+    """What the server has of a content."""
+
+    state: str
+    id: str | None = None
+    part_bytes: int = 0
+    num_parts: int = 0
+    parts: list[int] = []
+
+
+class FilePart:
+    """A stretch of a file as the body of a request."""
+
+    def __init__(self, path: Path, start: int, size: int) -> None:
+        self._path = path
+        self._start = start
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def slices(self) -> Iterator[bytes]:
+        with open(self._path, "rb", buffering=0) as stream:
+            stream.seek(self._start)
+            left = self._size
+            while left and (piece := stream.read(min(left, _READ))):
+                left -= len(piece)
+                yield piece
+        if left:
+            raise OSError(f"{self._path} has become shorter while it was sent")
+
+
+def digest(path: Path) -> Generator[Answer, None, str]:
+    """Return the file's sha256, pausing now and then. Raises OSError."""
+    found = hashlib.sha256()
+    with open(path, "rb", buffering=0) as stream:
+        hashed = 0
+        while piece := stream.read(1 << 20):
+            found.update(piece)
+            hashed += len(piece)
+            if hashed >= _HASHED_AT_ONCE:
+                hashed = 0
+                yield Ok(0)
+    return found.hexdigest()
+
+
+def send_parts(link: Link, start: str, announcement: dict[str, object], path: Path) -> Generator[Answer, None, bool]:
+    """Send a content in parts to the upload that `start` begins; return whether it is there."""
+    while True:
+        answer = link.post(start, announcement)
+        yield answer
+        if isinstance(answer, Refused):
+            return False
+        if not isinstance(answer, Ok):
+            continue
+        status = msgspec.json.decode(answer.body, type=UploadStatus)
+        if status.state == "there":
+            return True
+        is_complete = yield from _send_missing(link, status, path)
+        if is_complete is not None:
+            return is_complete
+
+
+def _send_missing(link: Link, status: UploadStatus, path: Path) -> Generator[Answer, None, bool | None]:
+    """Send what is missing and complete the upload; None to begin anew, because the server has forgotten it."""
+    size = os.stat(path).st_size
+    for number in sorted(set(range(status.num_parts)) - set(status.parts)):
+        start = number * status.part_bytes
+        part = FilePart(path, start, max(0, min(status.part_bytes, size - start)))
+        answer = yield from _until_settled(link, "PUT", f"/uploads/{status.id}/parts/{number}", part)
+        if answer.status == 404:
+            return None
+        if isinstance(answer, Refused):
+            return False
+    answer = yield from _until_settled(link, "POST", f"/uploads/{status.id}/complete", b"")
+    if answer.status == 404:  # somebody has completed it, or it has expired: asking again tells
+        return None
+    if answer.status == 409:  # the parts are another content than was announced: the file has changed meanwhile
+        yield link.request("DELETE", f"/uploads/{status.id}")
+    return isinstance(answer, Ok)
+
+
+def _until_settled(link: Link, method: str, path: str, body: FilePart | bytes) -> Generator[Answer, None, Ok | Refused]:
+    while True:
+        answer = link.request(method, path, body, OCTETS if body else None)
+        if isinstance(answer, Ok) or (isinstance(answer, Refused) and answer.status in (404, 409)):
+            yield Ok(answer.status)  # a step forward, whatever the caller makes of it
+            return answer
+        yield answer
+        if isinstance(answer, Refused):
+            return answer
