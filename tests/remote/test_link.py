@@ -298,3 +298,13 @@ def test_a_key_of_the_users_file_is_not_copied_but_read_from_there(tmp_path: Pat
     assert with_key(target).api_key == "from the file"
     file.unlink()
     assert with_key(target).api_key is None
+
+
+def test_a_key_that_was_renewed_in_the_file_is_taken(make_server: Callable[..., SmallServer], tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('api_key = "old"\n')
+    server = make_server(key="new")
+    link = link_to(server, key_file=str(file))
+    assert isinstance(link.post("/heartbeat", {"runs": []}), Refused)
+    file.write_text('api_key = "new"\n')
+    assert isinstance(link.post("/heartbeat", {"runs": []}), Ok)

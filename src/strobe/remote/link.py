@@ -21,7 +21,7 @@ from strobe.remote.answer import Answer, Ok, Refused, Retry
 from strobe.remote.backoff import Backoff
 from strobe.remote.pace import Pace
 from strobe.remote.route import open_pool, round_trip
-from strobe.remote.target import Target
+from strobe.remote.target import Target, with_key
 from strobe.wire import OLDEST_PROTOCOL, PROTOCOL, PROTOCOL_HEADER
 
 #: how many requests may be under way at once
@@ -72,6 +72,7 @@ class Link:
     ) -> None:
         self.target = target
         self.server: Handshake | None = None
+        self._key: str | None = None
         #: bytes of bodies sent so far, whatever became of them
         self.num_sent = 0
         self._clock = clock
@@ -121,6 +122,7 @@ class Link:
                 return Refused(f"the server needs a newer Strobe than {__version__} here; pip install -U strobe")
             if newest < OLDEST_PROTOCOL:
                 return Refused(f"the server (Strobe {found.version}) is too old for Strobe {__version__} here")
+            self._key = with_key(self.target).api_key
             self.server = found
             return answer
 
@@ -135,9 +137,12 @@ class Link:
         if self.server is None and not isinstance(answer := self.connect(), Ok):
             return answer
         sent = {PROTOCOL_HEADER: str(PROTOCOL), **(headers or {})}
-        if self.target.api_key:
-            sent["Authorization"] = f"Bearer {self.target.api_key}"
-        return self._exchange(method, "/api/v1" + path, body, sent)
+        if self._key:
+            sent["Authorization"] = f"Bearer {self._key}"
+        answer = self._exchange(method, "/api/v1" + path, body, sent)
+        if answer.status == 401:
+            self.server = None  # the next time the key is read again: a person may have put another one into the file
+        return answer
 
     def post(self, path: str, content: object) -> Answer:
         """Send a JSON document."""

@@ -76,6 +76,7 @@ class Markers:
     """The markers of a home; each is read once, because it never changes."""
 
     def __init__(self, home: Home, *, owner: int | None = None) -> None:
+        self._home = home
         self._directory = directory(home)
         self._owner = owner
         self._known: dict[str, Marker] = {}
@@ -95,8 +96,16 @@ class Markers:
                     continue
                 try:
                     if self._owner is None or file.stat().st_uid == self._owner:
-                        known[file.name] = msgspec.json.decode(Path(file.path).read_bytes(), type=Marker)
+                        marker = msgspec.json.decode(Path(file.path).read_bytes(), type=Marker)
+                        known[file.name] = self._located(marker)
                 except (OSError, msgspec.MsgspecError) as error:
                     self.refused[file.name] = str(error)
         self._known = known
         return list(known.values())
+
+    def _located(self, marker: Marker) -> Marker:
+        """Return the marker with the run where it lies now: a home may be mounted elsewhere, or have been moved."""
+        if marker.run.exists():
+            return marker
+        here = self._home.run_dir(marker.run.run_path)
+        return msgspec.structs.replace(marker, run_dir=str(here.path.absolute())) if here.exists() else marker

@@ -22,6 +22,7 @@ from strobe.home import Home, RunDir
 from strobe.journal import event
 from strobe.remote.marker import Markers, directory
 from strobe.remote.state import SyncState, read_state
+from strobe.remote.target import Target
 from tests.agent.scene import MakeEntry, QuietLog, events_of, wait_for
 from tests.remote.small_server import SmallServer, fails, hangs
 
@@ -283,3 +284,28 @@ def test_another_process_with_the_same_number_is_left_alone(sleeper: subprocess.
     assert not interrupt(marker_of(run_dir, "http://host", pid=sleeper.pid, pid_started=1.0))
     assert not interrupt(marker_of(run_dir, "http://host", pid=sleeper.pid, host="elsewhere"))
     assert sleeper.poll() is None
+
+
+def test_a_home_that_was_moved_is_uploaded_from_where_it_is(home: Home, server: SmallServer, tmp_path: Path) -> None:
+    run_dir = run_dir_of(home)
+    mark(home, run_dir, server.url, **DEAD)
+    writer_of(run_dir).row({"loss": 0.5}, 0)
+    moved = Home(home.path.rename(tmp_path / "moved"))
+    agent = Agent(moved)
+    agent.wait_for(lambda: no_markers(moved))
+    agent.watch.close()
+    assert server.values("loss") == [0.5]
+
+
+def test_a_run_that_is_started_again_with_the_right_key_goes_on(
+    home: Home, agent: Agent, make_server: Callable[..., SmallServer]
+) -> None:
+    server = make_server(key="right")
+    run_dir = run_dir_of(home)
+    mark(home, run_dir, server.url, target=Target(base_url=server.url, api_key="wrong"), **DEAD)
+    writer_of(run_dir).row({"loss": 0.5}, 0)
+    agent.wait_for(lambda: read_state(run_dir.path) is not None and state_of(run_dir).is_refused)
+    right = Target(base_url=server.url, api_key="right")
+    mark(home, run_dir, server.url, "bbbbbbbb", attempt=2, target=right, **DEAD)
+    agent.wait_for(lambda: server.values("loss") == [0.5])
+    agent.wait_for(lambda: no_markers(home))

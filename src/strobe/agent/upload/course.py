@@ -24,7 +24,8 @@ from strobe.wire.batch import Ack, Receipt
 
 #: how soon something new goes out, and how often is looked for it when nothing came lately
 RHYTHM_S = 0.25
-_IDLE_S = 0.5
+_QUIET_S = 0.5
+_QUIET_AFTER_S = 5.0
 #: the file that says how far we are is replaced this often at most
 _SAVE_S = 1.0
 #: a refusal needs a person; until then is asked again rarely
@@ -80,11 +81,18 @@ class Course:
         self._saved_at = float("-inf")
         self._is_dirty = False
         self._turn = 0
+        self._is_abandoned = False
+        self._sent_at = float("-inf")
+        self._scan_s = 0.0
 
     @property
     def is_to_stop(self) -> bool:
         """Whether somebody at the server wants the run to stop."""
         return bool(self.state.run) and self.post.is_to_stop(self.state.run)
+
+    def abandon(self) -> None:
+        """Take no more steps: somebody else goes on with the run."""
+        self._is_abandoned = True
 
     def note_stopped(self, attempt: int) -> None:
         """Remember, also across a crash, that an attempt was asked to stop. Raises OSError."""
@@ -93,6 +101,8 @@ class Course:
 
     def advance(self) -> float | None:
         """Do the next step and return the seconds until the one after it; None when nothing is left to do for ever."""
+        if self._is_abandoned:
+            return None
         if not self.run_dir.exists():  # deleted: it stays so
             self.post.set_running(self.state.run, False)
             return None
@@ -113,7 +123,9 @@ class Course:
 
     def _advance_journals(self) -> float | None:
         """Send what the journals have; None if there was nothing."""
+        began = self._clock()
         sizes = segment_sizes(self.run_dir.journal)
+        self._scan_s = self._clock() - began
         for writer in sizes.keys() - self._streams.keys():
             hint = self.state.writers.get(writer)
             self._streams[writer] = Stream(
@@ -134,7 +146,13 @@ class Course:
         if refusal is not None:
             return self._note_failure(refusal)
         self._note_success()
-        return 0.0 if is_full else RHYTHM_S
+        self._sent_at = self._clock()
+        return 0.0 if is_full else self._rhythm()
+
+    def _rhythm(self) -> float:
+        """Return how long to wait for something new; a run of a thousand writers is not looked at that often."""
+        is_quiet = self._clock() - self._sent_at > _QUIET_AFTER_S
+        return max(_QUIET_S if is_quiet else RHYTHM_S, 100 * self._scan_s)
 
     def _fill(self, sizes: dict[str, dict[str, int]]) -> bool:
         """Read what is new; True if there is more than fits into a parcel."""
@@ -214,7 +232,7 @@ class Course:
             self.state.is_complete = True
             self._save_soon()
             self.post.set_running(self.state.run, False)
-        return _IDLE_S if self._turn % 8 else RHYTHM_S
+        return self._rhythm()
 
     def _look_for_cargo(self, over: set[str], is_live: bool) -> float | tuple[set[str], bool]:
         """Return who had ended, and whether the run lived, when the files were looked for that are all sent now.
@@ -223,7 +241,7 @@ class Course:
         """
         if self._look is None:
             if self._is_cargo_refused and self._clock() < self._looked_at:
-                return _IDLE_S
+                return self._rhythm()
             is_due = not is_live or over - set(self.state.settled) or self._clock() - self._looked_at > _LOOK_S
             if not self._cargo or not is_due:
                 return (over if not self._cargo else set()), is_live

@@ -19,7 +19,7 @@ from strobe.home import Home, RunDir, RunPath
 from strobe.journal.skim import Skim
 from strobe.remote.link import Link
 from strobe.remote.marker import Marker, remove_marker
-from strobe.remote.target import Target, with_key
+from strobe.remote.target import Target
 
 #: a server that nobody answers at is given up on after so long, unless one is watching
 PATIENCE_S = 20.0
@@ -107,7 +107,7 @@ class Foreground:
         for order in orders:
             key = msgspec.json.encode(order.target)
             if key not in posts:
-                posts[key] = Post(Link(with_key(order.target)))
+                posts[key] = Post(Link(order.target))
             self.trips.append(Trip(order, posts[key], self._freight.add, watch=watch))
         self._posts: Sequence[Post] = list(posts.values())
 

@@ -83,7 +83,7 @@ class Uploader:
         while self._finished:
             self._courses.pop(self._finished.popleft(), None)
         by_run: dict[str, list[Marker]] = {}
-        for marker in self._markers.scan():
+        for marker in sorted(self._markers.scan(), key=lambda marker: marker.attempt):
             by_run.setdefault(marker.run_dir, []).append(marker)
         self._by_run = by_run
         if self._markers.refused != self._refused:
@@ -91,7 +91,11 @@ class Uploader:
             for name, reason in self._refused.items():
                 self._log.write(f"cannot use the marker {name}: {reason}")
         for path, markers in by_run.items():
-            if path not in self._courses and any(map(_is_ours, markers)):
+            course = self._courses.get(path)
+            if course is not None and course.state.is_refused and self._has_changed(course, markers):
+                course.abandon()
+                course = None
+            if course is None and any(map(_is_ours, markers)):
                 self._begin(path, markers)
         for path, course in list(self._courses.items()):
             self._tell(path, course.state.error)
@@ -131,14 +135,17 @@ class Uploader:
         self._courses[path] = course
         self._crew.add(course)
 
+    def _has_changed(self, course: Course, markers: Sequence[Marker]) -> bool:
+        """Tell whether a newer start of the run names another server, key or way."""
+        return markers[-1].target != course.post.link.target
+
     def _post(self, target: Target) -> Post:
         key = msgspec.json.encode(target)
         if key not in self._posts:
             from strobe.agent.upload.post import Post
             from strobe.remote.link import Link
-            from strobe.remote.target import with_key
 
-            self._posts[key] = Post(Link(with_key(target)))
+            self._posts[key] = Post(Link(target))
         return self._posts[key]
 
     def _ended(self, path: str) -> list[str]:
