@@ -95,6 +95,14 @@ def test_late_repeated_and_replaced_steps(seed: int, count: int, bursts: list[tu
     assert store.written == []
 
 
+def test_of_two_points_of_one_place_the_stored_one_stays() -> None:
+    store = MemoryPages()
+    fold(store, {1: Points.of([3], [1.0], time_ns=5, lag_ns=2, sequence=8)}, RANK)
+    store.written.clear()
+    fold(store, {1: Points.of([3], [2.0], time_ns=6, lag_ns=1, sequence=8)}, RANK)
+    assert store.written == []
+
+
 def test_a_replaced_point_rewrites_its_page_and_those_above_it_only() -> None:
     points, store = long_points(1, 70_000), MemoryPages()
     fold(store, {1: points}, RANK)

@@ -170,6 +170,15 @@ def test_no_page_beside_the_window_is_read(data: st.DataObject, pixels: int, axi
         assert page.min_time <= window.last_time
 
 
+def test_a_zoom_reads_its_level_the_open_end_and_the_way_down_at_both_edges() -> None:
+    store, points = folded(5, 160_000)  # 2 complete pages of level 3, 9 of level 2, 39 of level 1
+    store.read.clear()
+    query(store, [Line((Part(1),), Window(int(points.step[120_000]), int(points.step[150_000])))], 20)
+    level, open_end = {(3, 1)}, {(2, 8), (1, 36)}
+    edges = {(2, 7), (1, 29), (0, 29), (0, 36)}
+    assert {(page.level, page.number) for page in store.read} == level | open_end | edges
+
+
 def test_few_points_far_apart_in_a_window_of_time_are_raw() -> None:
     """The directory can only say that they lie between the first and the last page; so it seems a long series."""
     time: Array = np.ones(50_000, np.int64)
