@@ -40,6 +40,8 @@ def test_paths_that_may_be(path: str) -> None:
         "a\\..\\b",
         "..\\a",
         "a/..\\b",
+        ".\\",
+        "a\\\\b",
         "\ud800",
         "x" * 256,
         "/".join(["y" * 200] * 6),

@@ -67,7 +67,8 @@ class Drafts:
                 "INSERT INTO artifact_tag (version_id, name) VALUES (?, ?)",
                 [(row[0], tag) for tag in dict.fromkeys(facts.tags)],
             )
-            entries.reuse(cursor, self._contents, row[0], project_id)
+            latest = aliases.resolve(cursor, collection_id, "latest")
+            entries.reuse(cursor, self._contents, row[0], project_id, latest)
             return _load(cursor, token)
 
         return self._database.write(change)

@@ -85,11 +85,20 @@ def find_missing(cursor: Cursor, version_id: int) -> list[Missing]:
     return [Missing(path=row[0], digest=row[1], algorithm=row[2], size=row[3]) for row in rows]
 
 
-def reuse(cursor: Cursor, contents: Contents, version_id: int, project_id: int) -> None:
+def reuse(cursor: Cursor, contents: Contents, version_id: int, project_id: int, latest_id: int | None) -> None:
     """Take the contents that other artifacts of the project have.
 
     Of the project only: whoever may write to it has seen them, and another project's must not be had for its digest.
+    Most are in the version before; only what is not there is looked for in all others.
     """
+    if latest_id is not None:
+        rows = cursor.all(
+            "SELECT n.digest, n.algorithm, n.size, min(e.sha256) FROM artifact_entry n JOIN artifact_entry e "
+            "ON e.digest = n.digest AND e.version_id = ? AND e.algorithm = n.algorithm AND e.size = n.size "
+            "WHERE n.version_id = ? AND n.ref IS NULL AND e.sha256 IS NOT NULL GROUP BY n.digest, n.algorithm, n.size",
+            *(latest_id, version_id),
+        )
+        _take(cursor, contents, version_id, rows)
     missing = find_missing(cursor, version_id)
     for start in range(0, len(missing), _AT_ONCE):
         wanted = {(it.digest, it.algorithm, it.size) for it in missing[start : start + _AT_ONCE]}
@@ -99,9 +108,13 @@ def reuse(cursor: Cursor, contents: Contents, version_id: int, project_id: int) 
             f"WHERE c.project_id = ? AND e.sha256 IS NOT NULL AND e.digest IN ({marks(len(wanted))})",
             *(project_id, *(digest for digest, _, _ in wanted)),
         )
-        found = {(digest, algorithm, size): sha256 for digest, algorithm, size, sha256 in rows}
-        held = contents.hold(cursor, found.values())
-        _fill(cursor, version_id, [(*key, found[key]) for key in wanted & found.keys() if found[key] in held])
+        _take(cursor, contents, version_id, [row for row in rows if row[:3] in wanted])
+
+
+def _take(cursor: Cursor, contents: Contents, version_id: int, found: list[Row]) -> None:
+    """Fill in contents that others have, as far as gc has not taken them this very moment."""
+    held = contents.hold(cursor, [row[3] for row in found])
+    _fill(cursor, version_id, [(digest, algorithm, size, it) for digest, algorithm, size, it in found if it in held])
 
 
 def fill(cursor: Cursor, version_id: int, entry: Missing, sha256: str) -> None:

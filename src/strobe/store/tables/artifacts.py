@@ -60,7 +60,7 @@ CREATE TABLE artifact_entry (
     PRIMARY KEY (version_id, path)
 );
 CREATE INDEX artifact_entry_blob ON artifact_entry (sha256);
-CREATE INDEX artifact_entry_digest ON artifact_entry (digest);
+CREATE INDEX artifact_entry_digest ON artifact_entry (digest, version_id);
 CREATE TABLE artifact_alias (
     collection_id BIGINT NOT NULL REFERENCES artifact_collection (id),
     -- never "latest", which is the highest version that there is
