@@ -86,14 +86,16 @@ def decode(blob: bytes, max_ints: int | None = None) -> tuple[Array, Array]:
     floats: Array = np.zeros((num_floats, rows), "<i8")
     offset = _HEAD.size + columns.nbytes
     for index, (first, _, low, high) in enumerate(columns.tolist()):
-        is_int = index < num_ints
-        length = max(rows - 1, 0) if is_int else rows
-        if not is_int:
-            bits = floats[index - num_ints]
-            bits[:] = first  # of those that are all the same; else it is 0 where a byte is left out
-            _fill(bits, blob, offset, low, high)
-        elif index < kept_ints:
-            _fill(ints[index, 1:], blob, offset, low, high)
+        if index < num_ints:
+            length = max(rows - 1, 0)
+            if index < kept_ints and high:
+                _fill(ints[index, 1:], blob, offset, low, high)
+        else:
+            length = rows
+            if low == high:
+                floats[index - num_ints] = first
+            else:
+                _fill(floats[index - num_ints], blob, offset, low, high)
         offset += length * (high - low)
     if offset != len(blob):
         raise PageCorrupt(f"page of {len(blob)} bytes, its columns end at {offset}; {REMEDY}")
@@ -107,10 +109,10 @@ def decode(blob: bytes, max_ints: int | None = None) -> tuple[Array, Array]:
 def _fill(bits: Array, blob: bytes, offset: int, low: int, high: int) -> None:
     if high - low == 8:
         bits[:] = np.frombuffer(blob, "<i8", len(bits), offset)
-    elif high > low:
-        octets: Array = bits.view(np.uint8).reshape(-1, 8)
-        for place in range(low, high):  # a plane at a time is four times as quick as all in one assignment
-            octets[:, place] = np.frombuffer(blob, np.uint8, len(bits), offset + len(bits) * (place - low))
+        return
+    octets: Array = bits.view(np.uint8).reshape(-1, 8)
+    for place in range(low, high):  # a plane at a time is four times as quick as all in one assignment
+        octets[:, place] = np.frombuffer(blob, np.uint8, len(bits), offset + len(bits) * (place - low))
 
 
 def _kept(bits: Array) -> tuple[int, int]:
