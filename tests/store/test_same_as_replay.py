@@ -26,13 +26,14 @@ from strobe.store.database import Database
 from strobe.store.history import iter_history
 from strobe.store.ingest import Ingest
 from strobe.store.lines import read_book
+from strobe.store.quotas import Quotas
 from strobe.store.runs import Runs
 from strobe.store.series import Window
 from tests.store.stories import PATH, Clock, Story, batches, send_shuffled
 
 
 def ingest_into(database: Database) -> Ingest:
-    return Ingest(database, alerts=Alerts(database))
+    return Ingest(database, alerts=Alerts(database), quotas=Quotas(database))
 
 
 def same(left: Any, right: Any) -> bool:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strobe.cli import server_key, server_team, server_user
+from strobe.cli import server_key, server_team, server_upkeep, server_user
 from strobe.cli.parser import Parser, Subparsers, add_command
 from strobe.cli.server_store import add_store_options, inherit, open_store_of
 from strobe.errors import MissingExtra, UsageError
@@ -37,7 +37,7 @@ def register(subparsers: Subparsers) -> None:
     _add_running(server)
     add_store_options(server)
     verbs = server.add_subparsers(metavar="COMMAND", title="commands", parser_class=Parser)
-    for module in (server_user, server_key, server_team):
+    for module in (server_user, server_key, server_team, server_upkeep):
         module.register(verbs)
     inherit(verbs)
 

@@ -16,9 +16,11 @@ import anyio.to_thread
 
 from strobe.server.log import FIELDS
 from strobe.server.services import Services
+from strobe.store.upkeep import keep_up
 
 #: a run that should be running and was silent for so long is called crashed
 SILENCE_S = 300.0
+UPKEEP_S = 3600.0
 _END_S = 10.0
 
 
@@ -39,10 +41,10 @@ def own_chores(services: Services) -> list[Chore]:
         for row in store.runs.bury(silent_for_ns=int(SILENCE_S * 1e9), now_ns=services.clock()):
             services.log.info("run crashed: it was silent", extra={FIELDS: {"run": str(row.path)}})
 
-    return [
-        Chore("settle", 0.5, store.settler.settle),
-        Chore("bury", 15.0, bury),
-    ]
+    chores = [Chore("settle", 0.5, store.settler.settle), Chore("bury", 15.0, bury)]
+    if services.settings.mode == "server":  # a home is its owner's to tidy up
+        chores.append(Chore("upkeep", UPKEEP_S, lambda: keep_up(store)))
+    return chores
 
 
 @asynccontextmanager

@@ -24,6 +24,7 @@ from strobe.store.console.append import Piece
 from strobe.store.console.append import add as add_console
 from strobe.store.database import Cursor, Database
 from strobe.store.projects import ensure_project
+from strobe.store.quotas import Quotas
 from strobe.store.series_table import HISTORY, write_series
 from strobe.store.state import Facts, decode_facts, encode_facts
 from strobe.wire.batch import Ack, Batch
@@ -53,14 +54,16 @@ class _Run:
     tail_rows: int
     tail_batches: int
     tail_next: int
+    quota_bytes: int | None = None
 
 
 class Ingest:
     """The one way in for what runs log, whoever brings it."""
 
-    def __init__(self, database: Database, *, alerts: Alerts) -> None:
+    def __init__(self, database: Database, *, alerts: Alerts, quotas: Quotas) -> None:
         self._database = database
         self._alerts = alerts
+        self._quotas = quotas
 
     def take(self, batch: Batch, *, now_ns: int) -> Taken:
         """Take in a batch, or say why not in its ack. Raises CommError if its content makes no sense."""
@@ -71,6 +74,8 @@ class Ingest:
         run = _lock_run(cursor, batch, now_ns)
         if run.deleted_ns is not None:
             return Taken(_ack(batch, 0, "refused", f"run {batch.path} was deleted; undo that, or use a new id"), run.id)
+        if reason := self._quotas.refusal(cursor, run.project_id, run.quota_bytes):
+            return Taken(_ack(batch, 0, "refused", reason), run.id)
         number, next_sequence = _lock_writer(cursor, run, batch)
         if batch.first > next_sequence:
             return Taken(_ack(batch, next_sequence, "gap"), run.id)
@@ -88,10 +93,11 @@ class Ingest:
         cursor.run("UPDATE writer SET next = ? WHERE run_id = ? AND name = ?", batch.until, run.id, batch.writer)
         cursor.run(
             "UPDATE run SET heartbeat_ns = ?, changed_ns = ?, version = version + 1, is_dirty = 1,"
-            " num_rows = num_rows + ? WHERE id = ?",
+            " num_rows = num_rows + ?, num_bytes = num_bytes + ? WHERE id = ?",
             now_ns,
             now_ns,
             logged.num_rows if tail.lane_of(batch.kind, batch.writer) == HISTORY else 0,
+            _size(batch),
             run.id,
         )
         return Taken(
@@ -192,6 +198,12 @@ def header_of(batch: Batch) -> Header:
     )
 
 
+def _size(batch: Batch) -> int:
+    """Return about how many bytes a batch had on the wire, without its names."""
+    points = sum(3 * len(block.steps) + sum(len(column.cells) for column in block.columns) for block in batch.blocks)
+    return points + sum(len(note.event) for note in batch.notes)
+
+
 def _ack(batch: Batch, next_sequence: int, status: Any, reason: str = "") -> Ack:
     return Ack(run=str(batch.path), writer=batch.writer, next=next_sequence, status=status, reason=reason)
 
@@ -213,7 +225,9 @@ def _lock_run(cursor: Cursor, batch: Batch, now_ns: int) -> _Run:
         )
         row = cursor.one(sql, project.id, batch.run)
         assert row is not None
-    return _Run(*row)
+    run = _Run(*row)
+    run.quota_bytes = project.quota_bytes
+    return run
 
 
 def _lock_writer(cursor: Cursor, run: _Run, batch: Batch) -> tuple[int, int]:

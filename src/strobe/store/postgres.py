@@ -80,6 +80,9 @@ class _PostgresCursor:
     def all(self, sql: str, *parameters: Any) -> list[Row]:
         return self._cursor.execute(_spelled(sql), parameters).fetchall()
 
+    def stream(self, sql: str, *parameters: Any) -> Iterator[Row]:
+        yield from self._cursor.stream(_spelled(sql), parameters, binary=True)
+
     def one(self, sql: str, *parameters: Any) -> Row | None:
         return self._cursor.execute(_spelled(sql), parameters).fetchone()
 

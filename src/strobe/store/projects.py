@@ -11,7 +11,8 @@ from strobe.store.database import Cursor, Database, Row
 
 Access = Literal["private", "team", "public"]
 ACCESS: tuple[Access, ...] = ("private", "team", "public")
-_COLUMNS = "id, entity, name, access, description, created_ns, retention_days"
+_COLUMNS = "id, entity, name, access, description, created_ns, retention_days, quota_bytes"
+_CHANGEABLE = ("access", "description", "retention_days", "quota_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Project:
     created_ns: int
     #: runs that ended longer ago are deleted; None keeps them
     retention_days: int | None
+    #: how much it may keep; None for as much as there is room for
+    quota_bytes: int | None
 
 
 class Projects:
@@ -46,12 +49,10 @@ class Projects:
         return self._database.write(lambda cursor: ensure_project(cursor, entity, name, now_ns=now_ns, access=access))
 
     def change(self, entity: str, name: str, **changes: Any) -> Project:
-        """Change access, description or retention_days."""
-        unknown = changes.keys() - {"access", "description", "retention_days"}
+        """Change access, description, retention_days or quota_bytes."""
+        unknown = changes.keys() - set(_CHANGEABLE)
         if unknown:
-            raise UsageError(
-                f"a project has no {', '.join(sorted(unknown))}; change access, description, retention_days"
-            )
+            raise UsageError(f"a project has no {', '.join(sorted(unknown))}; change {', '.join(_CHANGEABLE)}")
         if changes.get("access", "team") not in ACCESS:
             raise UsageError(f"access is one of {', '.join(ACCESS)}, got {changes['access']!r}")
 

@@ -23,6 +23,7 @@ _COLUMNS = (
     "run.id, project.entity, project.name, run.name, run.project_id, run.state, run.created_ns, run.started_ns,"
     " run.ended_ns, run.heartbeat_ns, run.changed_ns, run.version, run.deleted_ns, run.stop_by, run.num_rows"
 )
+_DAY_NS = 24 * 3600 * 10**9
 _FROM = "FROM run JOIN project ON project.id = run.project_id"
 
 
@@ -183,6 +184,24 @@ class Runs:
             touch(cursor, row.id, now_ns)
 
         self._database.write(change)
+
+    def expire(self, *, now_ns: int) -> int:
+        """Delete, so that it can be undone, runs that ended before what their project keeps; return how many."""
+
+        def change(cursor: Cursor) -> int:
+            found = cursor.all(
+                f"SELECT run.id {_FROM} WHERE project.retention_days IS NOT NULL AND run.deleted_ns IS NULL"
+                " AND run.state <> 'running'"
+                " AND coalesce(run.ended_ns, run.heartbeat_ns) < ? - project.retention_days * ?",
+                now_ns,
+                _DAY_NS,
+            )
+            for (run_id,) in found:
+                cursor.run("UPDATE run SET deleted_ns = ? WHERE id = ?", now_ns, run_id)
+                touch(cursor, run_id, now_ns)
+            return len(found)
+
+        return self._database.write(change)
 
     def remove(self, path: RunPath) -> None:
         """Remove a run for good at once."""

@@ -67,17 +67,6 @@ class SqliteDatabase:
                 raise
             return result
 
-    def backup(self, target: Path) -> None:
-        """Write a copy of the database as it is now to `target`, while others go on reading and writing."""
-        with _translated(target), sqlite3.connect(target) as copy:
-            source = self._connect()
-            try:
-                source.backup(copy)
-            finally:
-                self._connections.remove(source)
-                source.close()
-        copy.close()
-
     def close(self) -> None:
         with self._writing:
             for connection in self._connections:
@@ -109,6 +98,9 @@ class _SqliteCursor:
 
     def all(self, sql: str, *parameters: Any) -> list[Row]:
         return self._connection.execute(sql, parameters).fetchall()
+
+    def stream(self, sql: str, *parameters: Any) -> Iterator[Row]:
+        yield from self._connection.execute(sql, parameters)
 
     def one(self, sql: str, *parameters: Any) -> Row | None:
         found: Row | None = self._connection.execute(sql, parameters).fetchone()

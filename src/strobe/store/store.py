@@ -25,6 +25,7 @@ from strobe.store.history import Histories
 from strobe.store.ingest import Ingest
 from strobe.store.objects import Objects
 from strobe.store.projects import Projects
+from strobe.store.quotas import Quotas
 from strobe.store.runs import Runs
 from strobe.store.settle import Settler
 from strobe.store.uploads import Uploads
@@ -52,7 +53,8 @@ class Store:
         self.settler = Settler(database, self.values)
         self.alerts = Alerts(database, clock)
         self.views = Views(database)
-        self.ingest = Ingest(database, alerts=self.alerts)
+        self.quotas = Quotas(database)
+        self.ingest = Ingest(database, alerts=self.alerts, quotas=self.quotas)
         self.edits: Editor = Edits(database, self.ingest)
 
     def close(self) -> None:

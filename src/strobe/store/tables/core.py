@@ -11,6 +11,8 @@ CREATE TABLE project (
     created_ns BIGINT NOT NULL,
     -- runs that ended longer ago than this are deleted by gc; none: kept for ever
     retention_days BIGINT,
+    -- how much it may keep; none: as much as there is room for
+    quota_bytes BIGINT,
     UNIQUE (entity, name)
 );
 CREATE TABLE run (
@@ -33,6 +35,8 @@ CREATE TABLE run (
     -- who wants the run to stop, or nobody
     stop_by TEXT,
     num_rows BIGINT NOT NULL DEFAULT 0,
+    -- what it brought, as it came in
+    num_bytes BIGINT NOT NULL DEFAULT 0,
     num_writers INTEGER NOT NULL DEFAULT 0,
     -- rows in `tail`, and the number of its next batch
     tail_rows BIGINT NOT NULL DEFAULT 0,
