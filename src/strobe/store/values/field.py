@@ -73,18 +73,25 @@ NAMES = (*_COLUMNS, *_ATTRIBUTES)
 
 def find_field(name: str) -> Field:
     """Return where a field lies; raise UsageError if runs have none of that name."""
-    name = check_text("field", name)
-    section, dot, key = name.partition(".")
-    section = _ALIASES.get(section, section)
-    if not dot and section in _COLUMNS:
+    section, key = split_field(name)
+    if section in _COLUMNS:
         return _COLUMNS[section]
-    if not dot and section in _ATTRIBUTES:
+    if not key:
         return Indexed(section)
+    path = path_name(f"{section}.{key}")
+    # wandb's server keeps config as {"lr": {"value": 0.1}}, and filters are written for that.
+    plain = path_name(f"{section}.{key.removesuffix('.value')}")
+    return Indexed(path, plain if plain != path else None)
+
+
+def split_field(name: str) -> tuple[str, str]:
+    """Return a field's name and "", or one of config, summary and metadata and the key in it."""
+    section, dot, key = check_text("field", name).partition(".")
+    section = _ALIASES.get(section, section)
+    if (section in _COLUMNS or section in _ATTRIBUTES) and not dot:
+        return section, ""
     if section in _SECTIONS and key:
-        path = path_name(f"{section}.{key}")
-        # wandb's server keeps config as {"lr": {"value": 0.1}}, and filters are written for that.
-        plain = path_name(f"{section}.{key.removesuffix('.value')}")
-        return Indexed(path, plain if plain != path else None)
+        return section, key
     raise UsageError(
         f"runs have no field {name[:80]!r}; there are {', '.join(NAMES)}, config.<key>, summary.<key>, metadata.<key>"
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any
 
 from strobe.home import RunPath
 from strobe.journal import value
 from strobe.store.database import Cursor, marks
 from strobe.store.values.document import document
+from strobe.store.values.field import split_field
 
 _CHUNK = 500
 _COLUMNS = (
@@ -43,10 +45,35 @@ class Item:
     def path(self) -> RunPath:
         return RunPath(self.entity, self.project, self.id)
 
+    def field(self, name: str, now_ns: int) -> Any:
+        """Return a field by the name that filters use; None if the run has none of that name."""
+        section, key = split_field(name)
+        if key:
+            return _dig(self.document[section], key)
+        if section == "runtime":
+            return self.runtime_s(now_ns)
+        if section == "created_at":
+            return datetime.fromtimestamp(self.created_ns // 10**9, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        if section == "started_ns":
+            return self.started_ns or None
+        return self.document.get(section, getattr(self, section, None))
+
     def runtime_s(self, now_ns: int) -> float | None:
         """Return the seconds from its start to its end, or to now; None if nobody knows when it ended."""
         ended_ns = self.ended_ns if self.ended_ns is not None else now_ns if self.state == "running" else None
         return None if ended_ns is None else (ended_ns - self.created_ns) / 1e9
+
+
+def _dig(mapping: Mapping[str, Any], path: str) -> Any:
+    """Return what lies at a dotted path; of keys that contain dots themselves the longest counts."""
+    if path in mapping:
+        return mapping[path]
+    for cut in range(len(path) - 1, 0, -1):
+        if path[cut] == "." and isinstance(inner := mapping.get(path[:cut]), Mapping):
+            found = _dig(inner, path[cut + 1 :])
+            if found is not None:
+                return found
+    return None
 
 
 def read_items(cursor: Cursor, run_ids: Sequence[int]) -> list[Item]:
