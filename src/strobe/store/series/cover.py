@@ -75,8 +75,9 @@ def cover(series: int, known: Directory, window: Window, level: int, pixels: int
     yield from descent.fetch([*ranges, *_pages_at_edges(series, known, window, level)])
     yield from descent.run()
     if sum(int(piece.buckets.count.sum()) for piece in descent.kept) <= pixels:
-        descent.look_below_all()
-        yield from descent.run()
+        while any(piece.level for piece in descent.kept):
+            descent.look_below_all()
+            yield from descent.run()
     return _in_order([piece.buckets for piece in descent.kept])
 
 
@@ -119,7 +120,7 @@ class _Descent:
                 self._look(self._pages[self._series, level, number], places)
 
     def look_below_all(self) -> None:
-        """Have the points of every bucket kept looked at instead of it."""
+        """Have what lies one level below every bucket kept looked at instead of it."""
         kept, self.kept = self.kept, []
         for piece in kept:
             if piece.level:
