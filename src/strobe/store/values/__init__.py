@@ -2,8 +2,9 @@
 
     leaf, document   what a run's values are in the index
     writing          keeping it up to date
-    filter, pattern, field, condition   wandb's filters, taken apart and said in SQL
-    order, bookmark, listing            pages of runs in the order of any field
+    filter, pattern, field              wandb's filters, taken apart
+    scope, sql, *condition, choice      the same said in SQL
+    order, reading, bookmark, listing   pages of runs in the order of any field
     items                               the runs of a page, whole
     grouping, discovery                 groups of runs; which fields there are
 
@@ -18,12 +19,12 @@ from typing import Any
 from strobe.errors import NotInStore
 from strobe.store.database import Cursor, Database
 from strobe.store.values import discovery, grouping, listing, writing
-from strobe.store.values.condition import Scope
 from strobe.store.values.discovery import FieldFacts
 from strobe.store.values.document import document
 from strobe.store.values.grouping import Group, Groups
 from strobe.store.values.items import Item, read_items
 from strobe.store.values.listing import Page, Question
+from strobe.store.values.scope import Scope
 
 __all__ = ["FieldFacts", "Group", "Groups", "Item", "Page", "Question", "Values", "document"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from strobe.store.database import Row
-from strobe.store.values.condition import Scope, Sql
+from strobe.store.values.scope import Scope
+from strobe.store.values.sql import Sql
 
 #: runs that an index may leave to be fetched all; reading one costs as much as stepping over several
 MOST = 20_000

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from strobe.errors import UsageError
 from strobe.store.database import Cursor
-from strobe.store.values.condition import Scope, Sql, is_kind
 from strobe.store.values.field import NAMES, Column, check_text, find_field
+from strobe.store.values.index_condition import is_kind
 from strobe.store.values.leaf import Kind, original, storable
+from strobe.store.values.scope import Scope
+from strobe.store.values.sql import Sql
 
 MAX_FIELDS = 1000
 #: runs are counted this far

@@ -53,6 +53,10 @@ class OneOf:
     #: whether a long text counts by the beginning that the index has of it
     by_beginning: bool = False
 
+    @property
+    def is_absence_meant(self) -> bool:
+        return any(value is None for value in self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class Compare:

@@ -18,10 +18,11 @@ import msgspec
 from strobe.errors import UsageError
 from strobe.store.values import bookmark, listing
 from strobe.store.values.choice import Chosen
-from strobe.store.values.condition import Scope, Sql
 from strobe.store.values.field import Column, Field, find_field
 from strobe.store.values.filter import Like
 from strobe.store.values.leaf import Kind, Leaf, leaf_of, original
+from strobe.store.values.scope import Scope
+from strobe.store.values.sql import Sql
 
 MAX_GROUPS = 1000
 _MAX_FIELDS = 8

@@ -13,9 +13,11 @@ from strobe.errors import UsageError
 from strobe.store.values import bookmark
 from strobe.store.values import filter as tree
 from strobe.store.values.choice import Chosen
-from strobe.store.values.condition import FALSE, TRUE, Scope, Sql, condition, drivers, resolve_patterns
+from strobe.store.values.condition import condition, drivers, resolve_patterns
 from strobe.store.values.order import parse_sort
 from strobe.store.values.reading import read_places
+from strobe.store.values.scope import Scope
+from strobe.store.values.sql import FALSE, TRUE, Sql
 
 MAX_PAGE = 1000
 DEFAULT_SORT = "-created_ns"

@@ -12,9 +12,11 @@ from typing import Literal, NamedTuple
 
 from strobe.errors import UsageError
 from strobe.store.values.bookmark import Bookmark
-from strobe.store.values.condition import Scope, Sql, is_kind
 from strobe.store.values.field import Column, ColumnKind, Field, find_field
+from strobe.store.values.index_condition import is_kind
 from strobe.store.values.leaf import Kind
+from strobe.store.values.scope import Scope
+from strobe.store.values.sql import Sql
 
 Key = float | int | str
 #: the phase of runs that lack the field, by the time at which they were made, and that of a column of the run's row

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 from strobe.store.values.bookmark import Bookmark
 from strobe.store.values.choice import MOST, Chosen, Rows
-from strobe.store.values.condition import Scope, Sql
 from strobe.store.values.field import Column
 from strobe.store.values.leaf import Kind
 from strobe.store.values.order import COLUMN, MISSING, Key, Phase, Place, Sort, phases, phases_from
+from strobe.store.values.scope import Scope
+from strobe.store.values.sql import Sql
 
 #: runs that are fetched and sorted without trying to walk
 FEW = 100
