@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from strobe.errors import Error, StoreError
 from strobe.journal import value
 from strobe.store.database import Cursor, Database
 from strobe.store.ingest import read_facts
@@ -27,12 +28,21 @@ class Settler:
         self._index = index
 
     def settle(self, *, limit: int = 1000) -> int:
-        """Bring up to `limit` runs up to date; return how many were."""
+        """Bring up to `limit` runs up to date; return how many were. One that cannot be does not keep the others."""
         found = self._database.read(
             lambda cursor: cursor.all("SELECT id FROM run WHERE is_dirty = 1 ORDER BY id LIMIT ?", limit)
         )
         # One transaction each: nobody who sends waits for more than one run.
-        return sum(self._database.write(partial(self._settle, row[0])) for row in found)
+        count, faults = 0, []
+        for (run_id,) in found:
+            try:
+                count += self._database.write(partial(self._settle, run_id))
+            except (Error, ValueError, TypeError, LookupError) as error:
+                faults.append((run_id, error))
+        if faults:
+            numbers = ", ".join(str(run_id) for run_id, _ in faults)
+            raise StoreError(f"runs {numbers} could not be settled: {faults[0][1]}") from faults[0][1]
+        return count
 
     def _settle(self, run_id: int, cursor: Cursor) -> bool:
         row = cursor.one(
