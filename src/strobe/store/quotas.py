@@ -64,6 +64,11 @@ def used_bytes(cursor: Cursor, project_id: int) -> int:
         " JOIN run ON run.id = run_file.run_id WHERE run.project_id = ?) AS kept",
         project_id,
     )
-    assert logged is not None
-    assert files is not None
-    return int(logged[0]) + int(files[0])
+    entries = cursor.one(
+        "SELECT coalesce(sum(size), 0) FROM (SELECT DISTINCT blob.sha256, blob.size FROM artifact_entry"
+        " JOIN artifact_version ON artifact_version.id = artifact_entry.version_id"
+        " JOIN artifact_collection ON artifact_collection.id = artifact_version.collection_id"
+        " JOIN blob ON blob.sha256 = artifact_entry.sha256 WHERE artifact_collection.project_id = ?) AS kept",
+        project_id,
+    )
+    return sum(int(found[0]) for found in (logged, files, entries) if found is not None)

@@ -116,6 +116,7 @@ async def create_draft(call: Call, path: ProjectPlace) -> DraftAnswer:
     """
     entity = call.entity(path.entity)
     await call.require("write", entity, path.project)
+    await call.in_thread(call.services.store.quotas.check, entity, path.project)
     body = await _read(call)
     try:
         manifest = await call.in_thread(_manifest, body)

@@ -142,6 +142,7 @@ async def put_file(call: Call, path: FilePlace, query: PutQuery) -> RunFile:
     a body that has changed on its way is refused (422).
     """
     run = await find_run(call, path, "write")
+    await call.in_thread(call.services.store.quotas.check, run.entity, run.project)
     return await put_content(call, run.id, path.path, query)
 
 
