@@ -21,6 +21,8 @@ from strobe.store.upkeep import keep_up
 #: a run that should be running and was silent for so long is called crashed
 SILENCE_S = 300.0
 UPKEEP_S = 3600.0
+#: how often runs are looked at for ends and stalls, by one of the servers
+WATCH_S = 5.0
 _END_S = 10.0
 
 
@@ -41,7 +43,12 @@ def own_chores(services: Services) -> list[Chore]:
         for row in store.runs.bury(silent_for_ns=int(SILENCE_S * 1e9), now_ns=services.clock()):
             services.log.info("run crashed: it was silent", extra={FIELDS: {"run": str(row.path)}})
 
-    chores = [Chore("settle", 0.5, store.settler.settle), Chore("bury", 15.0, bury)]
+    chores = [
+        Chore("settle", 0.5, store.settler.settle),
+        Chore("bury", 15.0, bury),
+        Chore("alert-watch", WATCH_S, lambda: store.alerts.watch(turn_ns=int(WATCH_S * 0.8e9))),
+        Chore("alert-delivery", 1.0, services.courier.deliver_due),
+    ]
     if services.settings.mode == "server":  # a home is its owner's to tidy up
         chores.append(Chore("upkeep", UPKEEP_S, lambda: keep_up(store)))
     return chores

@@ -11,12 +11,15 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from strobe.errors import StoreError
+from strobe.server.alerts import AlertSettings, Courier
 from strobe.server.gate import Gate
+from strobe.server.live import Hub, StoreSource
 from strobe.server.metrics import Metrics
 from strobe.server.rate import Buckets, Rate
 from strobe.server.signing import Signer
@@ -73,6 +76,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     is_metrics_open: bool = False
     limits: Limits = Limits()
     rates: RateLimits = RateLimits()
+    #: the mail server, and where webhooks may go
+    alerts: AlertSettings = AlertSettings()
 
 
 class Stopping:
@@ -113,6 +118,17 @@ class Services:
     stopping: Stopping = field(default_factory=Stopping)
     #: how many requests are taken in at once
     gate: Gate = field(default_factory=lambda: Gate(64))
+
+    @cached_property
+    def live(self) -> Hub:
+        """What tells subscribers of changes; it looks only while there are any."""
+        source = StoreSource(self.store.database)
+        return Hub(source, is_stopping=lambda: bool(self.stopping), clock=self.clock, log=self.log)
+
+    @cached_property
+    def courier(self) -> Courier:
+        """What delivers alerts."""
+        return Courier(self.store.alerts.outbox, self.settings.alerts, clock=self.clock, log=self.log)
 
 
 def open_services(store: Store, settings: ServerSettings, log: logging.Logger) -> Services:

@@ -13,7 +13,7 @@ from strobe.store.alerts.condition import Level, level_named
 from strobe.store.alerts.outbox import Outbox
 from strobe.store.alerts.points import PointRules
 from strobe.store.alerts.raising import News, raise_alert
-from strobe.store.alerts.rules import Rules
+from strobe.store.alerts.rules import Rules, has_rules
 from strobe.store.alerts.sinks import Sinks
 from strobe.store.alerts.watch import look_at_states, look_for_stalls, take_turn
 from strobe.store.database import Cursor, Database
@@ -102,6 +102,8 @@ class Alerts:
 
         Of several servers one looks, and the others do not for `turn_ns`.
         """
+        if not self._database.read(lambda cursor: has_rules(cursor, ("state", "stall"))):
+            return 0  # no need to write, not even whose turn it is
         now_ns = self._clock()
         since_ns = (now_ns - _LOOK_BACK_NS) if self._looked_ns is None else self._looked_ns - _OVERLAP_NS
 

@@ -126,6 +126,12 @@ def enabled_rules(cursor: Cursor, kinds: tuple[str, ...], project_id: int | None
     return [rule_of(row) for row in cursor.all(f"{sql} AND project_id = ?", *kinds, project_id)]
 
 
+def has_rules(cursor: Cursor, kinds: tuple[str, ...]) -> bool:
+    """Tell whether any project has a rule of these kinds that is switched on."""
+    sql = f"SELECT 1 FROM alert_rule WHERE is_enabled = 1 AND kind IN ({marks(len(kinds))}) LIMIT 1"
+    return cursor.one(sql, *kinds) is not None
+
+
 def rule_of(row: Row) -> Rule:
     rule_id, project_id, name, condition, level, sinks, is_enabled, created_by, created_ns = row
     return Rule(

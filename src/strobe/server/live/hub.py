@@ -1,0 +1,275 @@
+"""The hub: looks at the store a few times a second while anybody watches, and hands out what changed.
+
+One look serves all subscribers of a process. Events are numbered and the latest are kept, so that a client that lost
+its connection for a moment gets what it missed; who was away for longer is told which runs changed meanwhile. A
+subscriber has a bounded queue: who does not keep up is told to come back. Lives in one event loop; `nudge` may be
+called from any thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import anyio.to_thread
+
+from strobe.errors import StoreError
+from strobe.server.live.event import Event, Place, encode_data, written
+from strobe.server.live.interest import Interest
+from strobe.server.live.source import BEGINNING, OVERLAP_NS, Position, Seen, StoreSource
+from strobe.server.live.subscription import Ending, Subscription
+from strobe.server.live.told import told_points, told_run, told_summary
+
+LOOK_EVERY_S = 0.25
+#: how long a client that went away is waited for
+LINGER_S = 30.0
+MAX_SUBSCRIBERS = 1000
+_KEPT_EVENTS = 5000
+_KEPT_BYTES = 8 << 20
+#: runs that are named to a client which was away for too long; of more it is told to look at everything again
+_MAX_NAMED = 500
+_MAX_REMEMBERED = 100_000
+
+
+class _Change(NamedTuple):
+    """A run that is to be told about, and the keys whose points are wanted."""
+
+    run: Seen
+    is_new_version: bool
+    keys: frozenset[str]
+
+
+class Hub:
+    """Watches a store for the clients of this process."""
+
+    def __init__(
+        self,
+        source: StoreSource,
+        *,
+        is_stopping: Callable[[], bool] = lambda: False,
+        clock: Callable[[], int] = time.time_ns,
+        log: logging.Logger | None = None,
+        look_every_s: float = LOOK_EVERY_S,
+        linger_s: float = LINGER_S,
+    ) -> None:
+        self._source = source
+        self._is_stopping = is_stopping
+        self._clock = clock
+        self._log = log or logging.getLogger("strobe.server")
+        self._look_every_s = look_every_s
+        self._linger_s = linger_s
+        self._subscribers: set[Subscription] = set()
+        #: interest → number of the first event that was looked for on its behalf, and when it ends if nobody has it
+        self._covered: dict[Interest, tuple[int, float | None]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._nudged = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew: what comes next does not follow what came before."""
+        self.name = secrets.token_hex(4)
+        self._number = 0
+        self._kept: deque[Event] = deque()
+        self._kept_bytes = 0
+        self._since_ns = 0
+        self._tokens: dict[int, tuple[int, int]] = {}
+        self._positions: dict[tuple[int, str], Position] = {}
+        self._summaries: dict[int, dict[str, Any]] = {}
+        self._covered.clear()
+        self._looked_for: set[Interest] = set()
+
+    # --- from outside
+
+    async def subscribe(self, interest: Interest, last_event_id: str = "") -> Subscription | None:
+        """Return a subscription with a greeting and what was missed since that event; None if there are too many."""
+        if len(self._subscribers) >= MAX_SUBSCRIBERS:
+            return None
+        await self._start()
+        positions = await anyio.to_thread.run_sync(
+            lambda: self._source.positions(interest.runs, interest.projects, sorted(interest.keys))
+        )
+        for name, position in positions.items():
+            self._positions.setdefault(name, position)
+        subscription = Subscription(interest)
+        place = Place.parse(last_event_id) if last_event_id else None
+        first, _ = self._covered.get(interest, (self._number, None))
+        is_whole = place is not None and self._is_kept(interest, place)
+        self._covered[interest] = (first, None)
+        self._subscribers.add(subscription)
+        # Without an id if something was missed: who loses the connection right after it must ask for that again.
+        subscription.put(self._written("hello", {"hub": self.name}, has_id=place is None))
+        if place is not None and is_whole:
+            for event in self._kept:
+                if event.number > place.number and interest.wants(event):
+                    subscription.put(self._write(event))
+        elif place is not None:
+            missed = await anyio.to_thread.run_sync(lambda: self._missed(interest, place))
+            subscription.put(self._written("reset", missed))
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """Let a client go; for a while it may come back and miss nothing."""
+        self._subscribers.discard(subscription)
+        interest = subscription.interest
+        if all(other.interest != interest for other in self._subscribers) and interest in self._covered:
+            self._covered[interest] = (self._covered[interest][0], time.monotonic() + self._linger_s)
+
+    def nudge(self) -> None:
+        """Look at once: something was taken in. From any thread."""
+        if self._loop is not None and self._subscribers:
+            self._loop.call_soon_threadsafe(self._nudged.set)
+
+    async def close(self) -> None:
+        """End all subscriptions."""
+        self._end_all("stopping")
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    # --- looking
+
+    async def _start(self) -> None:
+        # The task is there before the first await: two clients at once must not start two.
+        if self._task is None or self._task.done():
+            self._forget()
+            self._loop = asyncio.get_running_loop()
+            self._nudged = asyncio.Event()
+            self._ready = asyncio.Event()
+            self._task = asyncio.create_task(self._watch(), name="live")
+            self._task.add_done_callback(self._note_end)
+        task = self._task
+        await self._ready.wait()
+        if task.done():
+            task.result()  # raises what kept it from starting
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self._ready.set()
+        self._end_all("failed")  # who watches comes back, and a new task begins
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error("live: the watch ended", exc_info=error)
+
+    async def _watch(self) -> None:
+        self._since_ns = await anyio.to_thread.run_sync(self._source.latest_ns)
+        await self._look(is_first=True)
+        self._ready.set()
+        last_needed = time.monotonic()
+        while True:
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._nudged.wait(), self._look_every_s)
+            self._nudged.clear()
+            if self._is_stopping():
+                self._end_all("stopping")
+                return
+            now = time.monotonic()
+            self._drop_uncovered(now)
+            if self._subscribers:
+                last_needed = now
+            elif now > last_needed + self._linger_s:
+                return
+            try:
+                await self._look()
+            except StoreError as error:  # the database may be away for a moment: whoever watches sees it go on later
+                self._log.warning("live: %s", error)
+
+    async def _look(self, *, is_first: bool = False) -> None:
+        since_ns = min(self._since_ns, self._clock()) - OVERLAP_NS
+        interests = set(self._covered)
+        seen = await anyio.to_thread.run_sync(self._source.changed_since, since_ns)
+        tokens = {run.id: (run.version, run.is_dirty) for run in seen}
+        known, self._tokens = self._tokens, tokens
+        self._since_ns = max([self._since_ns, *(run.changed_ns for run in seen)])
+        if is_first:
+            return
+        # A change that was seen just before somebody asked for it was not told: it is news to them.
+        newcomers, self._looked_for = interests - self._looked_for, interests
+        changed: list[_Change] = []
+        for run in seen:
+            watching = [interest for interest in interests if interest.covers(run.id, run.project_id)]
+            before = None if newcomers.intersection(watching) else known.get(run.id)
+            if watching and before != tokens[run.id]:
+                keys = frozenset[str]().union(*(interest.keys for interest in watching))
+                changed.append(_Change(run, before is None or before[0] != run.version, keys))
+        if changed:
+            try:
+                await self._tell(changed)
+            except BaseException:
+                # Not told: what was seen has to be seen again.
+                for change in changed:
+                    self._tokens.pop(change.run.id, None)
+                raise
+
+    async def _tell(self, changed: list[_Change]) -> None:
+        clean = [change.run.id for change in changed if not change.run.is_dirty]
+        summaries = await anyio.to_thread.run_sync(self._source.summaries, clean) if clean else {}
+        after = {
+            run.id: {key: self._positions.get((run.id, key), BEGINNING) for key in sorted(keys)}
+            for run, is_new_version, keys in changed
+            if is_new_version and keys and run.deleted_ns is None
+        }
+        fresh = await anyio.to_thread.run_sync(self._source.fresh_points, after) if after else {}
+        for run, is_new_version, keys in changed:
+            changes: dict[str, Any] = {}
+            if (summary := summaries.get(run.id)) is not None:
+                changes = told_summary(self._summaries.get(run.id), summary)
+                self._summaries[run.id] = summary
+            if is_new_version or changes:
+                self._emit("run", run, told_run(run) | changes)
+            for key in sorted(keys):
+                if (news := fresh.get((run.id, key))) is not None:
+                    self._positions[run.id, key] = news.position
+                    self._emit("series", run, told_points(run, key, news), key)
+        if len(self._positions) > _MAX_REMEMBERED or len(self._summaries) > _MAX_REMEMBERED:
+            self._positions.clear()
+            self._summaries.clear()
+
+    # --- handing out
+
+    def _emit(self, name: str, run: Seen, fields: dict[str, Any], key: str | None = None) -> None:
+        self._number += 1
+        event = Event(self._number, name, run.id, run.project_id, key, run.changed_ns, encode_data(fields))
+        self._kept.append(event)
+        self._kept_bytes += len(event.data)
+        while self._kept_bytes > _KEPT_BYTES or len(self._kept) > _KEPT_EVENTS:
+            self._kept_bytes -= len(self._kept.popleft().data)
+        message = self._write(event)
+        for subscription in self._subscribers:
+            if subscription.interest.wants(event):
+                subscription.put(message)
+
+    def _write(self, event: Event) -> bytes:
+        return written(event.name, event.data, Place(self.name, event.number, event.changed_ns))
+
+    def _written(self, name: str, fields: dict[str, Any], *, has_id: bool = True) -> bytes:
+        return written(name, encode_data(fields), Place(self.name, self._number, self._since_ns) if has_id else None)
+
+    def _is_kept(self, interest: Interest, place: Place) -> bool:
+        """Tell whether everything since that place was looked for on behalf of the interest and is still there."""
+        covered = self._covered.get(interest)
+        oldest = self._kept[0].number if self._kept else self._number + 1
+        is_ours = place.hub == self.name and place.number <= self._number
+        return is_ours and covered is not None and covered[0] <= place.number and oldest <= place.number + 1
+
+    def _missed(self, interest: Interest, place: Place) -> dict[str, Any]:
+        seen = self._source.changed_since(place.changed_ns - OVERLAP_NS)
+        paths = [run.path for run in seen if interest.covers(run.id, run.project_id)]
+        return {"runs": None if len(paths) > _MAX_NAMED else paths}
+
+    def _drop_uncovered(self, now: float) -> None:
+        gone = [interest for interest, (_, until) in self._covered.items() if until is not None and until < now]
+        for interest in gone:
+            del self._covered[interest]
+        if gone:
+            keys = frozenset[str]().union(*(interest.keys for interest in self._covered))
+            self._positions = {name: found for name, found in self._positions.items() if name[1] in keys}
+
+    def _end_all(self, why: Ending) -> None:
+        for subscription in self._subscribers:
+            subscription.end(why)
