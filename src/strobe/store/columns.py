@@ -7,7 +7,7 @@ share their steps and times: the arrays are built once, however many keys there 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +65,10 @@ class Logged:
     num_rows: int = 0
     max_time: int = 0
 
+    @property
+    def num_points(self) -> int:
+        return sum(len(points) for news in self.keys.values() for points in news.points)
+
 
 class _Rows:
     """The rows of one block: their places as arrays, shared by all keys."""
@@ -90,6 +94,10 @@ class _Rows:
     @property
     def last(self) -> int:
         return len(self) - 1 if self.by_moment is None else int(self.by_moment[-1])
+
+    def in_order(self) -> Iterable[int]:
+        """Return the rows' numbers in the order of their moments."""
+        return range(len(self)) if self.by_moment is None else self.by_moment.tolist()
 
     def moment(self, row: int) -> Moment:
         return int(self.orders[row]), int(self.sequences[row])
@@ -139,17 +147,29 @@ def read_blocks(blocks: Sequence[Block], writer: int, *, since: int = 0) -> Logg
     return logged
 
 
-def read_points(blocks: Sequence[Block], writer: int, keys: set[str]) -> dict[str, list[Points]]:
-    """Return only the points of some keys."""
-    logged = Logged()
+def read_points(blocks: Sequence[Block], writer: int, keys: set[str] | None = None) -> dict[str, list[Points]]:
+    """Return only the points, of some keys or of all."""
+    found: dict[str, list[Points]] = {}
     for block in blocks:
         rows: _Rows | None = None
         for key, column in zip(block.keys, block.columns, strict=True):
-            if key in keys or (column.kind == "m" and any(wanted.startswith(f"{key}.") for wanted in keys)):
-                rows = rows or _Rows(block, writer)
-                if len(rows):
-                    _read_column(logged, rows, key, column)
-    return {key: news.points for key, news in logged.keys.items() if key in keys and news.points}
+            if keys is not None and key not in keys and not (column.kind == "m" and _is_within(key, keys)):
+                continue
+            rows = rows or _Rows(block, writer)
+            if column.kind == "d":
+                found.setdefault(key, []).append(rows.points(np.frombuffer(column.cells, "<f8"), FLOAT))
+            elif column.kind == "q":
+                found.setdefault(key, []).append(rows.points(np.frombuffer(column.cells, "<i8").astype("<f8"), INT))
+            elif len(rows):
+                for name, points in _mixed_points(rows, key, _cells(column, len(rows))).items():
+                    if keys is None or name in keys:
+                        found.setdefault(name, []).append(points)
+    return found
+
+
+def _is_within(key: str, keys: set[str]) -> bool:
+    """Tell whether one of the keys may be a number inside of a nested value of `key`."""
+    return any(wanted.startswith(f"{key}.") for wanted in keys)
 
 
 def _trim(block: Block, since: int) -> Block:
@@ -195,25 +215,31 @@ def _read_column(logged: Logged, rows: _Rows, key: str, column: Column) -> None:
 
 def _read_mixed(logged: Logged, rows: _Rows, key: str, cells: list[Any]) -> None:
     news = _news(logged, rows, key, key)
-    found: dict[str, tuple[list[int], list[float], list[int]]] = {}
-    for row in range(len(rows)) if rows.by_moment is None else rows.by_moment.tolist():
+    for row in rows.in_order():
         cell = cells[row]
         if cell is value.HOLE_VALUE:
             continue
         _note_last(news, rows, row, cell)
-        for name, number in iter_scalars(key, cell):
+        if not isinstance(cell, (int, float)) or (isinstance(cell, int) and not -_EXACT <= cell <= _EXACT):
+            _note_object(logged, news, rows, row, key, cell)
+    for name, points in _mixed_points(rows, key, cells).items():
+        inner = news
+        if name != key:
+            inner = _news(logged, rows, name, key)
+            _note_last(inner, rows, rows.last, None)
+        inner.points.append(points)
+
+
+def _mixed_points(rows: _Rows, key: str, cells: list[Any]) -> dict[str, Points]:
+    """Return the numbers among mixed values and inside of nested ones, by their dotted names."""
+    found: dict[str, tuple[list[int], list[float], list[int]]] = {}
+    for row in rows.in_order():
+        for name, number in iter_scalars(key, cells[row]):
             places, values, kinds = found.setdefault(name, ([], [], []))
             places.append(row)
             values.append(_as_float(number))
             kinds.append(BOOL if isinstance(number, bool) else INT if isinstance(number, int) else FLOAT)
-        if not isinstance(cell, (int, float)) or (isinstance(cell, int) and not -_EXACT <= cell <= _EXACT):
-            _note_object(logged, news, rows, row, key, cell)
-    for name, (places, values, kinds) in found.items():
-        inner = news if name == key else _news(logged, rows, name, key)
-        if inner is not news:
-            last = places[-1]
-            _note_last(inner, rows, last, None)
-        inner.points.append(rows.some_points(places, values, kinds))
+    return {name: rows.some_points(*columns) for name, columns in found.items()}
 
 
 def _news(logged: Logged, rows: _Rows, key: str, top: str) -> KeyNews:
@@ -257,10 +283,3 @@ def _as_float(number: float) -> float:
         return float(number)
     except OverflowError:
         return float("inf") if number > 0 else float("-inf")
-
-
-def iter_tops(logged: Logged) -> Iterator[tuple[str, KeyNews]]:
-    """Yield the keys that were logged as such, without those found inside of nested values."""
-    for key, news in logged.keys.items():
-        if key == news.top:
-            yield key, news

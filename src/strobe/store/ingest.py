@@ -29,7 +29,7 @@ from strobe.store.series_table import HISTORY, write_series
 from strobe.store.state import Facts, decode_facts, encode_facts
 from strobe.wire.batch import Ack, Batch
 
-_RUN = "id, project_id, state, deleted_ns, num_writers, tail_rows, tail_batches, tail_next"
+_RUN = "id, project_id, state, deleted_ns, num_writers, tail_rows, tail_points, tail_batches, tail_next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class _Run:
     deleted_ns: int | None
     num_writers: int
     tail_rows: int
+    tail_points: int
     tail_batches: int
     tail_next: int
     quota_bytes: int | None = None
@@ -104,7 +105,7 @@ class Ingest:
             _ack(batch, batch.until, "stored"),
             run.id,
             logged.num_rows,
-            sum(len(points) for news in logged.keys.values() for points in news.points),
+            logged.num_points,
             max([logged.max_time, *(note.event.time_ns for note in notes)]),
         )
 
@@ -124,16 +125,21 @@ class Ingest:
             if (folded_last := rows[key].folded_last) is not None
             for points in news.points
         )
-        is_full = run.tail_rows + num_rows >= tail.MAX_ROWS or run.tail_batches + 1 >= tail.MAX_BATCHES
+        is_full = (
+            run.tail_rows + num_rows >= tail.MAX_ROWS
+            or run.tail_batches + 1 >= tail.MAX_BATCHES
+            or run.tail_points + logged.num_points >= tail.MAX_POINTS
+        )
         if is_late or is_full:
             # Not written to the tail first: it would be read back and removed at once.
             tail.fold_tail(cursor, run.id, {(lane, batch.attempt, key): n.points for key, n in logged.keys.items()})
             return
         tail.append(cursor, run.id, run.tail_next, writer, batch.attempt, batch.blocks)
         cursor.run(
-            "UPDATE run SET tail_rows = tail_rows + ?, tail_batches = tail_batches + 1, tail_next = tail_next + 1"
-            " WHERE id = ?",
+            "UPDATE run SET tail_rows = tail_rows + ?, tail_points = tail_points + ?, tail_batches = tail_batches + 1,"
+            " tail_next = tail_next + 1 WHERE id = ?",
             num_rows,
+            logged.num_points,
             run.id,
         )
 

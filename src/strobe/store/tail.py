@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from strobe.journal.history import HISTORY_KINDS
-from strobe.store.columns import read_blocks, read_points
+from strobe.store.columns import read_points
 from strobe.store.database import Cursor, in_parts, marks
 from strobe.store.pages import Pages
 from strobe.store.series import Points, fold
@@ -21,9 +21,11 @@ from strobe.store.series.column import Array
 from strobe.store.series_table import HISTORY, SeriesRow, read_series
 from strobe.wire.batch import Block
 
-#: a tail of so many rows or batches is folded
-MAX_ROWS = 4096
+#: a tail of so many rows, batches or points is folded: four pages of each key at once cost half of one at a time, and
+#: what a chart reads of a live run beside its pages stays some megabytes
+MAX_ROWS = 16_384
 MAX_BATCHES = 128
+MAX_POINTS = 1_000_000
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[Block]).decode
@@ -45,9 +47,8 @@ def fold_tail(cursor: Cursor, run_id: int, more: NamedPoints) -> None:
     for writer, attempt, body in cursor.all(
         "SELECT writer, attempt, body FROM tail WHERE run_id = ? ORDER BY number", run_id
     ):
-        for key, news in read_blocks(_decode(body), writer).keys.items():
-            if news.points:
-                found.setdefault((lanes[writer], attempt, key), []).extend(news.points)
+        for key, parts in read_points(_decode(body), writer).items():
+            found.setdefault((lanes[writer], attempt, key), []).extend(parts)
     for name, parts in more.items():
         if parts:
             found.setdefault(name, []).extend(parts)
@@ -57,7 +58,7 @@ def fold_tail(cursor: Cursor, run_id: int, more: NamedPoints) -> None:
     fold(pages, {ids[name]: Points.concat(parts) for name, parts in found.items()}, rank)
     pages.note_counts()
     cursor.run("DELETE FROM tail WHERE run_id = ?", run_id)
-    cursor.run("UPDATE run SET tail_rows = 0, tail_batches = 0 WHERE id = ?", run_id)
+    cursor.run("UPDATE run SET tail_rows = 0, tail_points = 0, tail_batches = 0 WHERE id = ?", run_id)
 
 
 def lane_of(kind: str, writer: str) -> str:

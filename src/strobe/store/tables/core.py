@@ -38,8 +38,9 @@ CREATE TABLE run (
     -- what it brought, as it came in
     num_bytes BIGINT NOT NULL DEFAULT 0,
     num_writers INTEGER NOT NULL DEFAULT 0,
-    -- rows in `tail`, and the number of its next batch
+    -- what is in `tail`, and the number of its next batch
     tail_rows BIGINT NOT NULL DEFAULT 0,
+    tail_points BIGINT NOT NULL DEFAULT 0,
     tail_batches BIGINT NOT NULL DEFAULT 0,
     tail_next BIGINT NOT NULL DEFAULT 0,
     -- JSON: attempt → first step that it gave up on purpose
