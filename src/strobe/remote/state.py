@@ -32,6 +32,8 @@ class SyncState(msgspec.Struct, kw_only=True, omit_defaults=True):
     num_rows: int = 0
     num_bytes: int = 0
     left_bytes: int = 0
+    #: bytes that went to the server for all its runs and files: while this grows, something moves
+    num_moved: int = 0
     num_files: int = 0
     num_files_left: int = 0
     #: "name:v3" of what the run logged and the server has

@@ -25,18 +25,18 @@ _HOPELESS_S = 5.0
 _LINE_S = 10.0
 _INITIAL_PID_NAMESPACE = "pid:[4026531836]"
 #: batch systems that end a job's processes with it
-_BATCH = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID", "COBALT_JOBID")
+_BATCH = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "SGE_TASK_ID", "FLUX_JOB_ID", "COBALT_JOBID")
 
 
 def hand_over(recorder: Recorder, timeout_s: float) -> None:
     """Wait for the upload of what this process wrote, at most `timeout_s`; say how it stands if it is not done."""
     waiting = _Waiting(recorder.terminal)
-    nobody = _why_nobody_nobody(recorder)
+    nobody = _why_nobody_uploads(recorder)
     until = time.monotonic() + (timeout_s if nobody is None else 0.0)
     ends_with_us = _ends_with_us()
     state = _state_of(recorder)
     changed_at = time.monotonic()
-    while not _is_settled(state, recorder) and not (state is not None and state.is_refused):
+    while not _is_settled(state, recorder) and not _is_refused(state, recorder):
         now = time.monotonic()
         silent_s = now - changed_at
         if ends_with_us:
@@ -63,11 +63,16 @@ def _is_settled(state: SyncState | None, recorder: Recorder) -> bool:
     return state is not None and recorder.writer.header.writer in state.settled
 
 
+def _is_refused(state: SyncState | None, recorder: Recorder) -> bool:
+    """Tell whether the server has refused; what it said to an earlier attempt of the run may be settled by now."""
+    return state is not None and state.is_refused and state.updated_ns >= recorder.started_ns
+
+
 def _progress(state: SyncState | None) -> tuple[int, int]:
-    return (state.num_bytes, state.num_files) if state is not None else (0, 0)
+    return (state.num_moved, state.num_files) if state is not None else (0, 0)
 
 
-def _why_nobody_nobody(recorder: Recorder) -> str | None:
+def _why_nobody_uploads(recorder: Recorder) -> str | None:
     """Return why no agent uploads this run; None if one does."""
     if not recorder.settings.agent:
         return "the agent is off"
@@ -101,7 +106,7 @@ def _conclude(recorder: Recorder, state: SyncState | None, nobody: str | None, *
         if state is not None and state.num_left_out:
             terminal.warn(f"{state.num_left_out} records were not uploaded: {state.error}")
         return
-    if state is not None and state.is_refused:
+    if state is not None and _is_refused(state, recorder):
         terminal.warn(f"not uploaded: {state.error}; the run is safe in {recorder.run_dir.path}, {ship} later")
     elif nobody is not None:
         terminal.warn(f"not uploaded: {nobody}; {ship}")

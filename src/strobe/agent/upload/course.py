@@ -310,6 +310,7 @@ class Course:
         now = self._clock()
         if self._is_dirty and now - self._saved_at >= _SAVE_S:
             self.state.updated_ns = time.time_ns()
+            self.state.num_moved = self.post.link.num_sent
             try:
                 write_state(self.run_dir.path, self.state)
             except OSError:
