@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import os
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,9 +94,14 @@ def _serve(args: Namespace) -> int:
 
 
 def settings_of(args: Namespace) -> ServerSettings:
+    from strobe.server.alerts import read_alert_settings
     from strobe.server.services import ServerSettings
 
-    return ServerSettings(allowed_hosts=(args.host, *args.allowed_host), is_metrics_open=args.open_metrics)
+    return ServerSettings(
+        allowed_hosts=(args.host, *args.allowed_host),
+        is_metrics_open=args.open_metrics,
+        alerts=read_alert_settings(os.environ),
+    )
 
 
 def listen_of(args: Namespace) -> Listen:

@@ -188,9 +188,9 @@ def test_private_addresses_need_permission(scene: Scene, caplog: pytest.LogCaptu
         scene.say()
         scene.courier(AlertSettings()).deliver_due()
         assert hook.got == []
-        assert "STROBE_ALERT_NETWORKS" in scene.error
+        assert "STROBE_SERVER_ALERT_NETWORKS" in scene.error
         scene.now_ns += 3600 * 10**9
-        allowed = read_alert_settings({"STROBE_ALERT_NETWORKS": "127.0.0.0/8, ::1/128"})
+        allowed = read_alert_settings({"STROBE_SERVER_ALERT_NETWORKS": "127.0.0.0/8, ::1/128"})
         scene.courier(allowed).deliver_due()
         assert len(hook.got) == 1
     assert "token-abc" not in caplog.text
@@ -248,14 +248,18 @@ def test_a_mail_arrives_by_each_kind_of_connection(scene: Scene, tmp_path: Path,
     made = None if security == "none" else certificate(tmp_path)
     with mail_server(made, is_tls_from_start=security == "tls", needs_login=security == "starttls") as box:
         environment = {
-            "STROBE_SMTP_HOST": "127.0.0.1",
-            "STROBE_SMTP_PORT": str(box.port),
-            "STROBE_SMTP_SECURITY": security,
-            "STROBE_MAIL_FROM": "strobe@example.org",
-            "STROBE_PUBLIC_URL": "https://strobe.example/",
+            "STROBE_SERVER_SMTP_HOST": "127.0.0.1",
+            "STROBE_SERVER_SMTP_PORT": str(box.port),
+            "STROBE_SERVER_SMTP_SECURITY": security,
+            "STROBE_SERVER_MAIL_FROM": "strobe@example.org",
+            "STROBE_SERVER_URL": "https://strobe.example/",
         }
         if made is not None:
-            environment |= {"STROBE_SMTP_USER": "me", "STROBE_SMTP_PASSWORD": "right", "STROBE_ALERT_CA": str(made[0])}
+            environment |= {
+                "STROBE_SERVER_SMTP_USER": "me",
+                "STROBE_SERVER_SMTP_PASSWORD": "right",
+                "STROBE_SERVER_ALERT_CA": str(made[0]),
+            }
         scene.alerts.sinks.add(scene.project, "mail", "email", ["a@example.org", "b@example.org"])
         scene.say(title="Loss\r\nBcc: evil@example.org exploded", text="Größe: 1e9")
         courier = scene.courier(read_alert_settings(environment))
@@ -291,7 +295,7 @@ def test_without_a_mail_server_it_is_said_so(scene: Scene) -> None:
     scene.alerts.sinks.add(scene.project, "mail", "email", ["a@example.org"])
     scene.say()
     scene.courier(AlertSettings()).deliver_due()
-    assert "STROBE_SMTP_HOST" in scene.error
+    assert "STROBE_SERVER_SMTP_HOST" in scene.error
 
 
 @pytest.mark.parametrize("text", ["", "a", "a@", "a b@c", "a@b\n", "<a@b>", "a@b,c@d"])
@@ -340,7 +344,11 @@ def test_tries_are_spaced_wider_and_end() -> None:
 
 @pytest.mark.parametrize(
     "environment",
-    [{"STROBE_SMTP_SECURITY": "ssl"}, {"STROBE_SMTP_PORT": "x"}, {"STROBE_ALERT_NETWORKS": "10.0.0.0/8, nonsense"}],
+    [
+        {"STROBE_SERVER_SMTP_SECURITY": "ssl"},
+        {"STROBE_SERVER_SMTP_PORT": "x"},
+        {"STROBE_SERVER_ALERT_NETWORKS": "10.0.0.0/8, nonsense"},
+    ],
 )
 def test_settings_that_cannot_be(environment: dict[str, str]) -> None:
     with pytest.raises(SettingsError):

@@ -72,7 +72,7 @@ def resolve(target: Target, networks: Sequence[Network]) -> list[str]:
         if not is_allowed(ipaddress.ip_address(text.partition("%")[0]), networks):
             raise Forbidden(
                 f"{target.host} is {text}, which is not a public address; who runs the server can allow its network"
-                " with STROBE_ALERT_NETWORKS"
+                " with STROBE_SERVER_ALERT_NETWORKS"
             )
     return addresses
 

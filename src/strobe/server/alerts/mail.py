@@ -31,7 +31,7 @@ def check_address(text: str) -> str:
 def send(delivery: Delivery, settings: AlertSettings) -> None:
     """Send an alert to the sink's addresses; raise SettingsError, OSError or smtplib's own if it did not leave."""
     if not settings.smtp_host:
-        raise SettingsError("no mail server is set; whoever runs the server sets STROBE_SMTP_HOST")
+        raise SettingsError("no mail server is set; whoever runs the server sets STROBE_SERVER_SMTP_HOST")
     message = compose(delivery, settings)
     context = ssl.create_default_context(cafile=settings.ca_file)
     if settings.smtp_security == "tls":

@@ -27,6 +27,8 @@ from strobe.server.live.subscription import Ending, Subscription
 from strobe.server.live.told import told_points, told_run, told_summary
 
 LOOK_EVERY_S = 0.25
+#: however often somebody says that there is something
+_LOOK_AT_MOST_EVERY_S = 0.05
 #: how long a client that went away is waited for
 LINGER_S = 30.0
 MAX_SUBSCRIBERS = 1000
@@ -164,6 +166,7 @@ class Hub:
         while True:
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._nudged.wait(), self._look_every_s)
+                await asyncio.sleep(_LOOK_AT_MOST_EVERY_S)
             self._nudged.clear()
             if self._is_stopping():
                 self._end_all("stopping")

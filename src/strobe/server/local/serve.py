@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable
 
 from strobe.home import Home
+from strobe.server.alerts import read_alert_settings
 from strobe.server.chores import Chore
 from strobe.server.local.home_tail import HomeTail
 from strobe.server.local.index import IndexPlace
@@ -26,7 +28,9 @@ def serve_home(home: Home, listen: Listen, log: logging.Logger, on_ready: Callab
     try:
         store = LocalStore(home, place.database)
         try:
-            services = open_services(store, ServerSettings(mode="local", allowed_hosts=(listen.host,)), log)
+            alerts = read_alert_settings(os.environ, is_local=True)
+            settings = ServerSettings(mode="local", allowed_hosts=(listen.host,), alerts=alerts)
+            services = open_services(store, settings, log)
             tail = HomeTail(home, store, time.time_ns, log.warning)
 
             def ready(url: str) -> None:

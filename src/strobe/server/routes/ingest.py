@@ -94,6 +94,7 @@ class _Reception:
         self._runs[batch.path] = None
         self._note(taken.ack)
         if taken.ack.status == "stored":
+            call.services.live.nudge()
             metrics = call.services.metrics
             metrics.ingest_rows.add(taken.num_rows)
             metrics.ingest_points.add(taken.num_points)
