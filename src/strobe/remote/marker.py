@@ -15,6 +15,7 @@ import msgspec
 
 from strobe import identity
 from strobe.home import Home, RunDir
+from strobe.remote.note import UNSYNCED, leave_note
 from strobe.remote.target import Target
 
 
@@ -53,18 +54,12 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def directory(home: Home) -> Path:
-    return home.path / "unsynced"
+    return home.path / UNSYNCED
 
 
 def write_marker(home: Home, marker: Marker) -> None:
     """Leave a marker. Raises OSError."""
-    place = directory(home)
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = place / f".{marker.name}"
-    fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
-    with open(fd, "wb") as stream:
-        stream.write(msgspec.json.encode(marker))
-    partial.replace(place / marker.name)
+    leave_note(home, msgspec.to_builtins(marker))
 
 
 def remove_marker(home: Home, marker: Marker) -> None:

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from strobe.errors import SettingsError
+from strobe.remote.note import target_fields
 
 if TYPE_CHECKING:
     from strobe.settings import Resolved
-
-#: variables of the process that decide the way to a server
-_WAY = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,19 +43,7 @@ def target_of(settings: Resolved, environ: Mapping[str, str] | None = None) -> T
     """Return where the settings send runs; None if they name no server."""
     if settings.base_url is None:
         return None
-    env = os.environ if environ is None else environ
-    way = {name: found for name in _WAY if (found := env.get(name) or env.get(name.lower()))}
-    key_file = settings.origin("api_key").rpartition(":")[0] if settings.api_key else ""
-    return Target(
-        base_url=settings.base_url,
-        api_key=None if key_file else settings.api_key,
-        key_file=key_file or None,
-        proxy=settings.proxy,
-        ca_bundle=None if settings.ca_bundle is None else str(settings.ca_bundle),
-        timeout_s=settings.upload_timeout_s,
-        bytes_per_s=settings.upload_bytes_per_s,
-        way=way,
-    )
+    return Target(**target_fields(settings, os.environ if environ is None else environ))
 
 
 def with_key(target: Target) -> Target:

@@ -149,27 +149,23 @@ class Recorder:
 
     def _mark_unsynced(self) -> None:
         """Leave word that this run is to be uploaded, for an agent or `strobe sync`, now or later."""
-        from strobe.remote.marker import Marker, write_marker
-        from strobe.remote.target import target_of
+        from strobe.remote.note import leave_note, target_fields
 
-        target = target_of(self.settings)
-        if target is None:
-            return
-        marker = Marker(
-            run_dir=str(self.run_dir.path.absolute()),
-            writer=self.writer.header.writer,
-            attempt=self.attempt,
-            primary=self.kind == "main",
-            pid=self.pid,
-            pid_started=process_started(self.pid) or 0.0,
-            host=host_id(),
-            boot_id=boot_id(),
-            pid_namespace=pid_namespace(),
-            target=target,
-        )
-        # The writer has said what is wrong with the disk; without a marker `strobe sync PATH` still ships the run.
+        note = {
+            "run_dir": str(self.run_dir.path.absolute()),
+            "writer": self.writer.header.writer,
+            "attempt": self.attempt,
+            "primary": self.kind == "main",
+            "pid": self.pid,
+            "pid_started": process_started(self.pid) or 0.0,
+            "host": host_id(),
+            "boot_id": boot_id(),
+            "pid_namespace": pid_namespace(),
+            "target": target_fields(self.settings, os.environ),
+        }
+        # The writer has said what is wrong with the disk; without a note `strobe sync PATH` still ships the run.
         with suppress(OSError, UnicodeEncodeError):
-            write_marker(self.home, marker)
+            leave_note(self.home, note)
 
     def close(self, ended: ev.Ended) -> None:
         """Record the end of this writer and seal its journal."""
