@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import math
+import threading
 from typing import Any
 
 import msgspec
@@ -367,3 +368,27 @@ def _project_id(cursor: Cursor, project: str) -> int:
     row = cursor.one("SELECT id FROM project WHERE name = ?", project)
     assert row is not None
     return int(row[0])
+
+
+def test_many_writers_meet_the_same_new_paths(database: Database) -> None:
+    runs = [Sample() for _ in range(4)]
+    project = write(database, runs)
+    names = [f"key{number}" for number in range(40)]
+
+    def settle(number: int) -> None:
+        order = names[number * 7 :] + names[: number * 7]
+        run = runs[number]
+        old, run.config = run.document(), dict.fromkeys(order, number)
+        database.write(
+            lambda cursor: Values(database).replace(cursor, _project_id(cursor, project), run.row, old, run.document())
+        )
+
+    threads = [threading.Thread(target=settle, args=(number,)) for number in range(len(runs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, run in enumerate(runs):
+        assert ids(database, project, runs, filters={f"config.{names[-1]}": number}) == [run.id]
+    found = Values(database).fields("team", project, prefix="config.")
+    assert [facts.num_runs for facts in found] == [4] * len(names)

@@ -50,15 +50,22 @@ class Chosen:
                 best, fewest = driver, row[0]
         if best is None:
             return None
-        # A run is in the list once for each of its values that fit. CROSS JOIN tells SQLite where to begin.
-        source = Sql("(SELECT DISTINCT run_id FROM (") + best + ") AS named) AS few CROSS JOIN run r"
+        # A run is in the list once for each of its values that fit.
+        source = Sql("(SELECT DISTINCT run_id FROM (") + best + ") AS named) AS few" + _each(scope, "few.run_id")
         return Rows(source, Sql("r.id = few.run_id AND ") + self.condition)
 
     def among(self, scope: Scope, run_ids: list[int]) -> set[int]:
         """Return those of these runs that are meant."""
         if scope.dialect.name == "sqlite":
-            source = Sql("json_each(?) AS listed CROSS JOIN run r", (str(run_ids),))
+            listed = Sql("json_each(?) AS listed", (str(run_ids),))
         else:
-            source = Sql("unnest(CAST(? AS BIGINT[])) AS listed (value) CROSS JOIN run r", (run_ids,))
-        rows = Rows(source, Sql("r.id = listed.value AND ") + self.condition)
+            listed = Sql("unnest(CAST(? AS BIGINT[])) AS listed (value)", (run_ids,))
+        rows = Rows(listed + _each(scope, "listed.value"), Sql("r.id = listed.value AND ") + self.condition)
         return {row[0] for row in rows.read(scope, Sql("r.id"))}
+
+
+def _each(scope: Scope, run_id: str) -> str:
+    """Return the join that looks up each run by its number, told in a way that leaves the database no other."""
+    if scope.dialect.name == "sqlite":
+        return " CROSS JOIN run r"
+    return f" CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = {run_id} OFFSET 0) AS r"

@@ -88,7 +88,8 @@ def _leaf_is(leaf: Leaf, roughly: bool) -> Sql:
 
 
 def _exists(dialect: Dialect, rows: Sql) -> Sql:
-    if dialect.name == "sqlite":
-        # The plus keeps it from going through all values of the path, rather than all values of the run.
-        rows = Sql(rows.text.replace("v.kind", "+v.kind"), rows.parameters)
-    return Sql("EXISTS (SELECT 1 FROM value v WHERE v.run_id = r.id AND ") + rows + ")"
+    # Runs are tried one by one. The databases are kept from going through all values of a path instead: no index has
+    # the kind plus nothing, and an OFFSET keeps PostgreSQL from making a join of it.
+    tried = Sql(rows.text.replace("v.kind", "(v.kind + 0)"), rows.parameters)
+    barrier = " OFFSET 0" if dialect.name == "postgres" else ""
+    return Sql("EXISTS (SELECT 1 FROM value v WHERE v.run_id = r.id AND ") + tried + f"{barrier})"
