@@ -13,7 +13,15 @@ RUN: dict[str, Any] = {
     "state": "finished",
     "tags": ["good", "v2"],
     "display_name": "brave-fox-3",
-    "config": {"lr": 0.1, "layers": 3, "use_bias": True, "opt": {"name": "adam"}, "a.b": 7},
+    "config": {
+        "lr": 0.1,
+        "layers": 3,
+        "use_bias": True,
+        "nan": float("nan"),
+        "flags": [True],
+        "opt": {"name": "adam"},
+        "a.b": 7,
+    },
 }
 
 
@@ -42,6 +50,9 @@ def matches(filters: Any) -> bool:
         {"tags": {"$regex": "^v"}},
         {"config.lr": {"$not": {"$gt": 0.5}}},
         {"config.lr": {"$eq": 0.1}},
+        {"config.nan": float("nan")},
+        {"config.flags": True},
+        {"config.flags": [True]},
     ],
 )
 def test_matching(filters: Any) -> None:
@@ -60,6 +71,9 @@ def test_matching(filters: Any) -> None:
         {"config.lr": {"$nin": [0.1]}},
         {"display_name": {"$regex": "^fox"}},
         {"config.use_bias": {"$gt": 0}},
+        {"config.nan": {"$gte": float("nan")}},
+        {"config.flags": 1},
+        {"config.flags": [1]},
     ],
 )
 def test_not_matching(filters: Any) -> None:
