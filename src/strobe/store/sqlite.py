@@ -21,8 +21,10 @@ from strobe.store.database import SQLITE, Cursor, Row, T
 
 _BUSY_TIMEOUT_S = 30.0
 _MAX_READERS = 8
-_PAGE_BYTES = 16_384
+_PAGE_BYTES = 4096  # SQLite's default
 _CACHE_KB = 16_384
+#: the log is moved into the file when it has grown to this; that waits for the disk
+_LOG_BYTES = 64 << 20
 
 
 class SqliteDatabase:
@@ -39,7 +41,6 @@ class SqliteDatabase:
         with _translated(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = self._connect()
-            self._writer.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             self._writer.execute("PRAGMA journal_mode = WAL")
 
     def read(self, ask: Callable[[Cursor], T]) -> T:
@@ -83,7 +84,12 @@ class SqliteDatabase:
         connection = sqlite3.connect(
             self.path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=512
         )
-        for pragma in ("synchronous = NORMAL", "foreign_keys = ON", f"cache_size = -{_CACHE_KB}"):
+        for pragma in (
+            "synchronous = NORMAL",
+            "foreign_keys = ON",
+            f"cache_size = -{_CACHE_KB}",
+            f"wal_autocheckpoint = {_LOG_BYTES // _PAGE_BYTES}",
+        ):
             connection.execute(f"PRAGMA {pragma}")
         connection.create_function("REGEXP", 2, _matches, deterministic=True)
         self._connections.append(connection)

@@ -55,10 +55,22 @@ def fold_tail(cursor: Cursor, run_id: int, more: NamedPoints) -> None:
     rows = read_series(cursor, [run_id], lane=None)[run_id] if found else []
     ids = {(row.lane, row.attempt, row.key): row.id for row in rows}
     pages = Pages(cursor)
-    fold(pages, {ids[name]: Points.concat(parts) for name, parts in found.items()}, rank)
+    fold(pages, {ids[name]: points for name, points in _joined(found).items()}, rank)
     pages.note_counts()
     cursor.run("DELETE FROM tail WHERE run_id = ?", run_id)
     cursor.run("UPDATE run SET tail_rows = 0, tail_points = 0, tail_batches = 0 WHERE id = ?", run_id)
+
+
+def _joined(found: NamedPoints) -> dict[tuple[str, int, str], Points]:
+    """Return the parts of each as one; keys that were logged together go on sharing their steps and times."""
+    shared: dict[tuple[int, ...], Array] = {}
+    joined = {}
+    for name, parts in found.items():
+        same = tuple(id(points.ints) for points in parts)
+        if same not in shared:
+            shared[same] = np.concatenate([points.ints for points in parts], axis=1)
+        joined[name] = Points(shared[same], np.concatenate([points.floats for points in parts], axis=1))
+    return joined
 
 
 def lane_of(kind: str, writer: str) -> str:

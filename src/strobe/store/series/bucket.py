@@ -52,6 +52,32 @@ class Buckets(Columns):
         floats[_FIRST], floats[_LAST] = groups.first(value), groups.last(value)
         return cls(ints, floats)
 
+    @classmethod
+    def of_blocks(cls, steps: Array, times: Array, values: Array) -> list[Buckets]:
+        """Return for each of several series its points as buckets of equal size.
+
+        `steps` and `times`, which they share, have a row for each bucket; `values`, all finite, have series before
+        that. The same buckets as `of_points` gives.
+        """
+        ints: Array = np.zeros((10, len(steps)), "<i8")
+        ints[_FIRST_STEP], ints[_LAST_STEP] = steps[:, 0], steps[:, -1]
+        ints[_MIN_TIME], ints[_MAX_TIME] = times.min(axis=1), times.max(axis=1)
+        ints[_COUNT] = steps.shape[1]
+        at_low, at_high = values.argmin(axis=2), values.argmax(axis=2)
+        floats: Array = np.empty((len(values), 5, len(steps)), "<f8")
+        floats[:, _MIN] = np.take_along_axis(values, at_low[:, :, None], axis=2)[:, :, 0]
+        floats[:, _MAX] = np.take_along_axis(values, at_high[:, :, None], axis=2)[:, :, 0]
+        with np.errstate(over="ignore", invalid="ignore"):  # past the float range it is inf, as in any sum
+            floats[:, _SUM] = values.sum(axis=2)
+        floats[:, _FIRST], floats[:, _LAST] = values[:, :, 0], values[:, :, -1]
+        row: Array = np.arange(len(steps))
+        found = []
+        for number in range(len(values)):
+            own = ints.copy()
+            own[_MIN_STEP], own[_MAX_STEP] = steps[row, at_low[number]], steps[row, at_high[number]]
+            found.append(cls(own, floats[number]))
+        return found
+
     def grouped(self, starts: Array) -> Buckets:
         """Join neighbours: bucket `i` of the result stands for those from `starts[i]` up to the next start."""
         if len(starts) == len(self):

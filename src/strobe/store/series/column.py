@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,33 +32,68 @@ class PageCorrupt(Error):
     """A stored page is not what was written, or was written by a newer Strobe."""
 
 
+class Packed(NamedTuple):
+    """Some columns of a page: their heads, and their kept bytes."""
+
+    num_columns: int
+    heads: bytes
+    planes: bytes
+
+
 def encode(ints: Array, floats: Array) -> bytes:
     """Pack a matrix of int64 rows and one of float64 rows, of equal length, into bytes."""
-    rows = ints.shape[1]
-    columns: Array = np.zeros(len(ints) + len(floats), _COLUMN)
+    return assemble(ints.shape[1], pack_ints(ints), pack_floats(floats))
+
+
+def pack_ints(ints: Array) -> Packed:
+    """Pack the integer columns of a page."""
+    heads: Array = np.zeros(len(ints), _COLUMN)
     planes = []
-    if rows:
-        columns["first"][: len(ints)] = ints[:, 0]
-    if rows > 1:
+    if ints.shape[1]:
+        heads["first"] = ints[:, 0]
+    if ints.shape[1] > 1:
         deltas = ints[:, 1:] - ints[:, :-1]  # wraps, and so does the sum that undoes it
         least = deltas.min(axis=1)
         spread = (deltas.max(axis=1) - least).view(np.uint64)
-        columns["least"][: len(ints)] = least
+        heads["least"] = least
         for index in np.flatnonzero(spread).tolist():
             offsets = deltas[index] - least[index]
             high = _bytes_needed(int(spread[index]))
-            columns["high"][index] = high
+            heads["high"][index] = high
             planes.append(_planes(offsets, 0, high))
-    for number, bits in enumerate(np.ascontiguousarray(floats).view(np.int64)):
-        index = len(ints) + number
+    return Packed(len(ints), heads.tobytes(), b"".join(planes))
+
+
+def pack_floats(floats: Array) -> Packed:
+    """Pack the float columns of a page."""
+    heads: Array = np.zeros(len(floats), _COLUMN)
+    planes = []
+    for index, bits in enumerate(np.ascontiguousarray(floats).view(np.int64)):
         low, high = _kept(bits)
         if low == high:
-            columns["first"][index] = bits[0] if rows else 0
-        columns["low"][index], columns["high"][index] = low, high
+            heads["first"][index] = bits[0] if len(bits) else 0
+        heads["low"][index], heads["high"][index] = low, high
         planes.append(_planes(bits, low, high))
-    body = b"".join([columns.tobytes(), *planes])
-    head = _HEAD.pack(_VERSION, len(ints), len(floats), 0, rows, 0)[:8]
-    return b"".join([head, zlib.crc32(body, zlib.crc32(head)).to_bytes(4, "little"), body])
+    return Packed(len(floats), heads.tobytes(), b"".join(planes))
+
+
+def assemble(rows: int, ints: Packed, floats: Packed) -> bytes:
+    """Return the page that packed columns of `rows` rows make."""
+    head = _HEAD.pack(_VERSION, ints.num_columns, floats.num_columns, 0, rows, 0)[:8]
+    crc = zlib.crc32(head)
+    body = (ints.heads, floats.heads, ints.planes, floats.planes)
+    for part in body:
+        crc = zlib.crc32(part, crc)
+    return b"".join((head, crc.to_bytes(4, "little"), *body))
+
+
+def packed_ints(blob: bytes) -> bytes:
+    """Return the bytes of a page that its integers are packed in: equal bytes, equal integers."""
+    _, num_ints, num_floats, _, rows, _ = _HEAD.unpack_from(blob)
+    heads = np.frombuffer(blob, _COLUMN, num_ints, _HEAD.size)
+    begin = _HEAD.size + (num_ints + num_floats) * _COLUMN.itemsize
+    length = max(rows - 1, 0) * int(heads["high"].sum())
+    return blob[_HEAD.size : _HEAD.size + heads.nbytes] + blob[begin : begin + length]
 
 
 def decode(blob: bytes, max_ints: int | None = None) -> tuple[Array, Array]:

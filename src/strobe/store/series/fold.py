@@ -11,11 +11,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from strobe.store.series import choir
 from strobe.store.series.column import Array
 from strobe.store.series.lockstep import Exchange, Task, run, together
 from strobe.store.series.page import EVERYTHING, POINTS_PER_PAGE, Directory, PageRange, PageStore, Window
 from strobe.store.series.point import Points
-from strobe.store.series.pyramid import load_points, raw_pages, siblings, upper_pages
+from strobe.store.series.pyramid import load_points, lowest_buckets, raw_pages, siblings, upper_pages
 
 _BATCH = 16  # raw pages that a rewrite holds at a time, so that its memory is bounded whatever the series' length
 
@@ -37,12 +38,17 @@ def fold(store: PageStore, batches: Mapping[int, Points], rank: Array) -> None:
         if known[series].count and points.step[0] <= known[series].last_step
     }
     known |= store.directory(late) if late else {}
-    run(store, together(_fold(series, known[series], points, rank) for series, points in new.items()))
+    choirs: dict[tuple[int, int], dict[int, Points]] = {}
+    for series, points in new.items():
+        if series not in late:
+            choirs.setdefault((known[series].count, id(points.ints)), {})[series] = points
+    tasks = [choir.append(members, count) for (count, _), members in choirs.items()]
+    run(store, together([*tasks, *(_fold(series, known[series], new[series], rank) for series in late)]))
 
 
 def _fold(series: int, known: Directory, new: Points, rank: Array) -> Task[None]:
     """Merge from the first raw page that the new points reach; append what lies above the last."""
-    late, later = _split(new, known.last_step) if known.count else (Points.none(), new)
+    late, later = _split(new, known.last_step)
     number = known.low
     while len(late):
         old = yield from _read(series, number)
@@ -55,19 +61,7 @@ def _fold(series: int, known: Directory, new: Points, rank: Array) -> Task[None]
         yield from _replace(series, known.count, number, old, merged)
         number += _BATCH
     if len(later):
-        yield from _append(series, known.count, later)
-
-
-def _append(series: int, count: int, new: Points) -> Task[None]:
-    """Add points above the last step of a series of `count` points, with one fetch and one put."""
-    first, in_last = divmod(count, POINTS_PER_PAGE)
-    total = count + len(new)
-    wanted = siblings(series, first, total // POINTS_PER_PAGE, total)
-    if in_last:
-        wanted.append(PageRange(series, 0, first, first))
-    known = yield Exchange(fetch=wanted)
-    points = Points.concat([load_points(known[series, 0, first]), new]) if in_last else new
-    yield Exchange(put=raw_pages(series, first, points) + upper_pages(series, first, points, total, known))
+        yield from choir.append({series: later}, known.count)
 
 
 def _replace(series: int, count: int, number: int, old: Points, new: Points) -> Task[None]:
@@ -102,7 +96,8 @@ def _rewrite(series: int, count: int, number: int, held: Points, new: Points, ra
 
 def _write(series: int, first: int, points: Points, count: int) -> Task[None]:
     known = yield Exchange(fetch=siblings(series, first, first + len(points) // POINTS_PER_PAGE, count))
-    yield Exchange(put=raw_pages(series, first, points) + upper_pages(series, first, points, count, known))
+    above = upper_pages(series, first, lowest_buckets(points), count, known)
+    yield Exchange(put=raw_pages(series, first, points) + above)
 
 
 def _read(series: int, number: int) -> Task[Points]:

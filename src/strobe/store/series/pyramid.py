@@ -37,6 +37,11 @@ def load_curve(page: Page) -> Curve:
     return Curve(*_decode(page, CURVE_INTS))
 
 
+def load_values(page: Page) -> Array:
+    """Return the values of a raw page alone, as a matrix of one row."""
+    return _decode(page, 0)[1]
+
+
 def load_buckets(page: Page) -> Buckets:
     """Return the buckets of a page above level 0."""
     return Buckets(*_decode(page))
@@ -79,15 +84,19 @@ def siblings(series: int, first: int, end: int, count: int) -> list[PageRange]:
     return [pages for pages in wanted if pages.first <= pages.last]
 
 
-def upper_pages(series: int, first: int, points: Points, count: int, known: Pages) -> list[Page]:
-    """Return the pages above the complete raw pages that `points`, the first of raw page `first`, make.
+def lowest_buckets(points: Points) -> Buckets:
+    """Return the level 1 buckets of the complete pages among points that begin with a page."""
+    num_full = len(points) // POINTS_PER_PAGE
+    return Buckets.concat([Buckets.none(), *(_lowest_buckets(points, number) for number in range(num_full))])
+
+
+def upper_pages(series: int, first: int, buckets: Buckets, count: int, known: Pages) -> list[Page]:
+    """Return the pages above complete raw pages, from raw page `first` on, whose `lowest_buckets` are given.
 
     `count` is the number of points up to which pages above may be made; `known` holds at least the `siblings`.
     """
-    num_full = len(points) // POINTS_PER_PAGE
-    buckets = Buckets.concat([Buckets.none(), *(_lowest_buckets(points, number) for number in range(num_full))])
     pages: list[Page] = []
-    for run in _runs(first, first + num_full, count):
+    for run in _runs(first, first + len(buckets) // BUCKETS_PER_PAGE, count):
         pages += _bucket_pages(series, run.level, run.first, buckets)
         if run.above_first < run.above_end:
             before = range(run.above_first * FAN_OUT, run.first)
@@ -114,6 +123,11 @@ def _decode(page: Page, max_ints: int | None = None) -> tuple[Array, Array]:
 
 
 def _raw_page(series: int, number: int, points: Points) -> Page:
+    return raw_page(series, number, points, encode(points.ints, points.floats))
+
+
+def raw_page(series: int, number: int, points: Points, body: bytes) -> Page:
+    """Return a raw page whose body is known."""
     return Page(
         series=series,
         level=0,
@@ -123,7 +137,7 @@ def _raw_page(series: int, number: int, points: Points) -> Page:
         min_time=int(points.time_ns.min()),
         max_time=int(points.time_ns.max()),
         count=len(points),
-        body=encode(points.ints, points.floats),
+        body=body,
     )
 
 
