@@ -84,7 +84,7 @@ def test_a_webhook_gets_a_signed_alert_once(scene: Scene) -> None:
     fields = msgspec.json.decode(body)
     assert (fields["title"], fields["text"], fields["level"]) == ("Loss exploded", "It is 1e9.", "ERROR")
     assert (fields["entity"], fields["project"], fields["run"]) == ("team", "vision", "r1")
-    assert fields["url"] == "https://strobe.example/runs/team/vision/r1"
+    assert fields["url"] == "https://strobe.example/team/vision/runs/r1"
     assert headers[webhook.DELIVERY_HEADER] == fields["id"]
     stamp, _, signature = headers[webhook.SIGNATURE_HEADER].partition(",")
     signed = stamp.removeprefix("t=").encode() + b"." + body
@@ -270,7 +270,7 @@ def test_a_mail_arrives_by_each_kind_of_connection(scene: Scene, tmp_path: Path,
     assert message["Subject"] == "[vision] ERROR: Loss Bcc: evil@example.org exploded"
     assert message["Bcc"] is None
     assert "Größe: 1e9" in message.get_content()
-    assert "https://strobe.example/runs/team/vision/r1" in message.get_content()
+    assert "https://strobe.example/team/vision/runs/r1" in message.get_content()
     assert "strobe-alert-" in message["Message-ID"]
     assert box.was_secure == [security != "none"]
     assert bool(box.logins) == (security != "none")

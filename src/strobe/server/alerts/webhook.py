@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from datetime import datetime, timezone
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -61,8 +62,10 @@ def post(delivery: Delivery, settings: AlertSettings, *, now_s: int) -> None:
 
 def link_to(delivery: Delivery, settings: AlertSettings) -> str:
     """Return where the run can be seen, or nothing if nobody said where this server is."""
-    path = f"{delivery.entity}/{delivery.project}/{delivery.run}"
-    return f"{settings.public_url}/runs/{path}" if settings.public_url else ""
+    if not settings.public_url:
+        return ""
+    entity, project, run = (quote(part, safe="") for part in (delivery.entity, delivery.project, delivery.run))
+    return f"{settings.public_url}/{entity}/{project}/runs/{run}"
 
 
 def _request(url: str, body: bytes, headers: dict[str, str], settings: AlertSettings) -> int:
