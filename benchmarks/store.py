@@ -21,7 +21,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Rows:
         self._time = START_NS
 
     def take(self, rows: int) -> tuple[Any, Any, list[Any]]:
-        steps = np.arange(self._step, self._step + rows, dtype="<i8")
+        steps: Any = np.arange(self._step, self._step + rows, dtype="<i8")
         times = self._time + np.cumsum(self._rng.integers(9_000_000, 11_000_000, rows)).astype("<i8")
         self._step, self._time = self._step + rows, int(times[-1])
         return steps, times, [self._rng.standard_normal(rows) for _ in self._names]
@@ -94,8 +95,8 @@ def measure_ingest(directory: Path, batches: int) -> dict[str, Any]:
         arrays = [rows.take(ROWS) for _ in range(max(1, batches // turns))]
         bodies = [rows.batch(*found) for found in arrays]
         points = len(bodies) * KEYS * ROWS
-        ours.append(points / _seconds(lambda bodies=bodies: [take_in(store, body) for body in bodies]))
-        theirs.append(points / _seconds(lambda arrays=arrays: [insert(peer, *found) for found in arrays]))
+        ours.append(points / _seconds(partial(_each, partial(take_in, store), [(body,) for body in bodies])))
+        theirs.append(points / _seconds(partial(_each, partial(insert, peer), arrays)))
     store.close()
     peer.close()
     stored = turns * max(1, batches // turns) * KEYS * ROWS
@@ -134,6 +135,11 @@ def measure_series(directory: Path, points: int, repeat: int) -> dict[str, Any]:
     store.close()
     peer.close()
     return {"points": points, "store_s": ours, "duckdb_s": theirs, "ratio": ours / theirs}
+
+
+def _each(work: Callable[..., None], arguments: Sequence[tuple[Any, ...]]) -> None:
+    for given in arguments:
+        work(*given)
 
 
 def _seconds(work: Callable[[], object]) -> float:
