@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from strobe.api import Run
+from strobe.api.home_record import HomeRecord
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal import Header, Writer, event
 
@@ -46,6 +48,10 @@ class Recorder:
     def end(self, state: str = "finished", *, time_ns: int = START + 60 * SECOND, **fields: Any) -> None:
         self.journal.event(event.Ended(time_ns=time_ns, state=state, **fields))
         self.journal.close()
+
+
+def run_of(home: Home, run_dir: RunDir) -> Run:
+    return Run(HomeRecord(home, run_dir))
 
 
 MakeRun = Callable[..., RunDir]

@@ -21,7 +21,7 @@ from strobe.errors import MissingExtra, UsageError
 from strobe.home import Home
 from strobe.journal.value import bigint
 
-from .conftest import MakeRun
+from .conftest import MakeRun, run_of
 
 MOMENT = datetime(2024, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 ROWS: list[tuple[int, dict[str, Any]]] = [
@@ -45,7 +45,7 @@ ROWS: list[tuple[int, dict[str, Any]]] = [
 
 @pytest.fixture
 def run(home: Home, make_run: MakeRun) -> Run:
-    return Run(home, make_run("r1", rows=ROWS))
+    return run_of(home, make_run("r1", rows=ROWS))
 
 
 def test_csv_reads_back(run: Run) -> None:
@@ -91,7 +91,7 @@ def test_parquet_has_typed_columns(run: Run, tmp_path: Path) -> None:
 
 
 def test_several_runs_in_one_table(home: Home, make_run: MakeRun, tmp_path: Path) -> None:
-    runs = [Run(home, make_run(name, rows=[(0, {"loss": 1.0})])) for name in ("a", "b")]
+    runs = [run_of(home, make_run(name, rows=[(0, {"loss": 1.0})])) for name in ("a", "b")]
     stream = io.StringIO()
     assert export(runs, "csv", output=None, stdout=stream) == 2
     lines = stream.getvalue().splitlines()

@@ -13,10 +13,10 @@ from strobe.api import Api, Run
 from strobe.api import history as history_forms
 from strobe.errors import MissingExtra, UsageError
 from strobe.home import Home, RunPath
-from strobe.journal import event
+from strobe.journal import Replay, event
 from strobe.journal.value import Array, bigint
 
-from .conftest import SECOND, START, MakeRun, Recorder
+from .conftest import SECOND, START, MakeRun, Recorder, run_of
 
 IMAGE = {"_type": "image-file", "path": "media/images/x.png"}
 
@@ -27,7 +27,7 @@ def run(home: Home, make_run: MakeRun) -> Run:
     rows[4][1]["img"] = IMAGE
     rows[7][1]["acc"] = 0.5
     run_dir = make_run("r1", rows=rows, config={"lr": 0.1, "m": {"d": 2}}, tags=["t1"], notes="n", host="h1", group="g")
-    return Run(home, run_dir)
+    return run_of(home, run_dir)
 
 
 def test_names_and_state(run: Run) -> None:
@@ -46,7 +46,7 @@ def test_names_and_state(run: Run) -> None:
 def test_a_run_whose_start_is_not_recorded_still_has_an_age(home: Home, now_ns: int) -> None:
     recorder = Recorder(home.run_dir(RunPath("local", "p", "headless")))
     recorder.row(0, loss=1.0)
-    run = Run(home, recorder.run_dir)
+    run = run_of(home, recorder.run_dir)
     assert abs(run.created_ns - now_ns) < 600 * SECOND
     assert run.state == "running"
 
@@ -90,7 +90,7 @@ class TestHistory:
     def test_arrays_are_numpys_in_a_frame(self, home: Home, make_run: MakeRun) -> None:
         odd = Array("float5", (1,), b"xx")
         rows = [(0, {"a": Array("<f4", (2,), struct.pack("<2f", 1, 2)), "odd": odd}), (1, {"b": 1})]
-        run = Run(home, make_run("arrays", rows=rows))
+        run = run_of(home, make_run("arrays", rows=rows))
         assert run.history()["a"][0].tolist() == [1, 2]
         assert run.history()["odd"][0] == odd
         assert isinstance(run.history(pandas=False)[0]["a"], Array)
@@ -120,7 +120,7 @@ class TestHistory:
         huge = 2**70
         rows = [(0, {"i": 1, "big": bigint(huge), "nan": math.nan}), (1, {"i": 2, "big": 1, "nan": 1.0})]
         run_dir = make_run("r2", rows=rows)
-        frame = Run(home, run_dir).to_pandas()
+        frame = run_of(home, run_dir).to_pandas()
         assert str(frame["i"].dtype) == "int64"
         assert list(frame["big"]) == [huge, 1]
         assert math.isnan(frame["nan"][0])
@@ -142,7 +142,7 @@ def test_system_metrics_and_console(home: Home, make_run: MakeRun) -> None:
     main.event(event.Console(time_ns=START, stream="stdout", text="hello\n"))
     main.event(event.Console(time_ns=START + 1, stream="stderr", text=" 1%\r 2%\r"))
     main.event(event.Console(time_ns=START + 2, stream="stderr", text="100%\n"))
-    run = Run(home, run_dir)
+    run = run_of(home, run_dir)
     assert run.system_metrics == {"cpu": 20.0, "gpu.0.util": 5}
     assert list(run.history(stream="system")["cpu"]) == [10.0, 20.0]
     assert run.console_logs() == "hello\n100%\n"
@@ -161,7 +161,7 @@ def test_attempts_and_their_superseded_tails(home: Home) -> None:
     for step in range(3, 5):
         second.row(step, loss=2.0)
     second.end(time_ns=START + 160 * SECOND)
-    run = Run(home, run_dir)
+    run = run_of(home, run_dir)
     assert [attempt.number for attempt in run.attempts] == [1, 2]
     assert list(run.history()["loss"]) == [1, 1, 1, 2, 2]
     assert list(run.history(attempt=1)["loss"]) == [1] * 6
@@ -209,7 +209,7 @@ def test_delete_moves_to_the_trash(home: Home, run: Run) -> None:
 
 
 def test_a_running_run_is_deleted_only_by_force(home: Home, make_run: MakeRun) -> None:
-    run = Run(home, make_run("live", state=None))
+    run = run_of(home, make_run("live", state=None))
     with pytest.raises(UsageError, match="still running"):
         run.delete()
     run.delete(force=True)
@@ -217,7 +217,7 @@ def test_a_running_run_is_deleted_only_by_force(home: Home, make_run: MakeRun) -
 
 def test_wait_until_finished(home: Home, make_run: MakeRun) -> None:
     run_dir = make_run("live", state=None)
-    run = Run(home, run_dir)
+    run = run_of(home, run_dir)
     with pytest.raises(TimeoutError, match="still running"):
         run.wait_until_finished(timeout_s=0.01, poll_s=0.005)
     assert run.runtime_s is not None
@@ -258,8 +258,9 @@ def test_upload_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "sub" / "x.txt").write_text("late")
     assert run.upload_file(str(tmp_path / "sub" / "x.txt"), root=str(tmp_path)).name == "sub/x.txt"
     assert run.file("sub/x.txt").path.read_text() == "late"
-    run.load(force=True)
-    assert run.replay.files["sub/x.txt"].policy == "now"
+    replay = Replay(run.run_dir)
+    replay.refresh()
+    assert replay.files["sub/x.txt"].policy == "now"
     with pytest.raises(UsageError, match="does not lie under"):
         run.upload_file(str(tmp_path / "sub" / "x.txt"), root=str(run.run_dir.path))
     with pytest.raises(UsageError, match="not a file"):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from strobe.api.facts import iso_time
+from strobe.api.record import Attempted
 from strobe.api.run import Run
-from strobe.journal.attempt import Attempt
 from strobe.journal.digest import MetricDigest
 
 #: the columns of `run ls --csv`, in this order
@@ -34,7 +34,7 @@ def list_item(run: Run) -> dict[str, Any]:
         "tags": run.tags,
         "group": run.group,
         "job_type": run.job_type,
-        "directory": str(run.run_dir.path),
+        "directory": run.directory,
     }
 
 
@@ -91,7 +91,7 @@ def metric(digest: MetricDigest) -> dict[str, Any]:
     }
 
 
-def _attempt(attempt: Attempt) -> dict[str, Any]:
+def _attempt(attempt: Attempted) -> dict[str, Any]:
     return {
         "number": attempt.number,
         "state": attempt.state,

@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from strobe.api import history
 from strobe.api.jsonable import float_name, jsonable
 from strobe.api.rows import Row, columns
 from strobe.api.run import Run
@@ -66,7 +65,7 @@ class _Replacing:
 def _rows(runs: Sequence[Run], keys: Sequence[str] | None) -> Iterator[Row]:
     for run in runs:
         label = {RUN_COLUMN: "/".join(run.path)} if len(runs) > 1 else {}
-        for row in history.read_rows(run.replay, keys=keys):
+        for row in run.scan_history(keys, any_key=True):
             yield {**label, **row}
 
 

@@ -1,6 +1,6 @@
 """What a recorded run is: its names, state, attempts and metadata, the part of it that needs no figures.
 
-Read from a skim of the journals, which is quick; once a replay was made for something else, from that.
+Whether that is read from journals or asked of a server is for the run's `Record` to know.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from strobe.errors import UsageError
-from strobe.home import Home, RunDir
-from strobe.journal import Replay
-from strobe.journal.segment import list_segments
-from strobe.journal.skim import Skim
 
 if TYPE_CHECKING:
+    from strobe.api.record import Attempted, Record, Recorded
     from strobe.api.user import User
-    from strobe.journal.attempt import Attempt
+    from strobe.home import RunDir
 
 #: attributes that are fields of the run rather than facts about where it ran
 EDITABLE = ("name", "notes", "tags", "group", "job_type")
@@ -28,12 +25,9 @@ RUNNING = "running"
 class Facts:
     """The cheap half of a `Run`."""
 
-    def __init__(self, home: Home, run_dir: RunDir) -> None:
-        self._home = home
-        self.run_dir = run_dir
-        self._path = run_dir.run_path
-        self._skim: Skim | None = None
-        self._replay: Replay | None = None
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._path = record.path
         self._edits: dict[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -42,20 +36,26 @@ class Facts:
     # --- where the facts come from
 
     @property
-    def replay(self) -> Replay:
-        """Everything the journals add up to."""
-        if self._replay is None:
-            self._replay = Replay(self.run_dir)
-            self._replay.refresh()
-        return self._replay
+    def replay(self) -> Recorded:
+        """Everything that is recorded of the run, added up."""
+        return self._record.whole
 
     @property
-    def _facts(self) -> Replay:
-        if self._replay is not None:
-            return self._replay
-        if self._skim is None:
-            self._skim = Skim(self.run_dir)
-        return self._skim
+    def _facts(self) -> Recorded:
+        return self._record.facts
+
+    @property
+    def run_dir(self) -> RunDir:
+        """Where the run lies; UsageError for one that lies on a server."""
+        found = self._record.run_dir
+        if found is None:
+            raise UsageError(f"run {self._path} is on a server and has no directory here; `run.files()` has its files")
+        return found
+
+    @property
+    def directory(self) -> str | None:
+        """Where the run lies, if that is on this machine."""
+        return None if self._record.run_dir is None else str(self._record.run_dir.path)
 
     # --- names
 
@@ -77,8 +77,9 @@ class Facts:
         return [self.entity, self.project, self.id]
 
     @property
-    def url(self) -> None:
-        """A local home serves no pages."""
+    def url(self) -> str | None:
+        """Where the run is to be looked at; None in a home, which serves no pages."""
+        return self._record.url
 
     def _attribute(self, key: str, default: Any = None) -> Any:
         found = self._edits.get(key, self._facts.attributes.get(key))
@@ -139,11 +140,7 @@ class Facts:
 
     @property
     def created_ns(self) -> int:
-        if self._facts.started_ns:
-            return self._facts.started_ns
-        # The record of the start is damaged, or not written yet: the files then say it roughly.
-        segments = list_segments(self.run_dir.journal)
-        return min((segment.stat().st_mtime_ns for segment in segments), default=0)
+        return self._record.created_ns
 
     @property
     def created_at(self) -> str:
@@ -162,7 +159,7 @@ class Facts:
         return max(0.0, ((self.ended_ns or time.time_ns()) - self.created_ns) / 1e9)
 
     @property
-    def attempts(self) -> list[Attempt]:
+    def attempts(self) -> Sequence[Attempted]:
         """Each start of the run; `history(attempt=n)` gives what one logged, superseded or not."""
         return self._facts.attempts
 

@@ -1,42 +1,51 @@
 """The history of a run in the forms that people ask for: rows, a data frame, a scan.
 
-Full by default: what was logged is what comes back. Knows replays and rows, never directories.
+Full by default: what was logged is what comes back. Knows records and rows, never directories.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strobe.api import rows as row_tools
 from strobe.api.rows import Row
 from strobe.errors import UsageError
-from strobe.journal import Replay
 from strobe.journal.value import Array
+
+if TYPE_CHECKING:
+    from strobe.api.record import Record
 
 _PLAIN = {bool, int, float, str, type(None)}
 _MIN, _MAX = -(2**63), 2**63 - 1
 
 
 def read_rows(
-    replay: Replay,
+    record: Record,
     *,
     keys: Sequence[str] | None = None,
     keep: str = row_tools.STEP,
     every: bool = False,
     attempt: int | None = None,
     stream: str = "default",
+    first: int | None = None,
+    last: int | None = None,
+    page_size: int = 1000,
 ) -> Iterator[Row]:
-    """Yield flattened rows by rising step; with `keys`, those that have one of them (all, if `every`)."""
+    """Yield flattened rows by rising step; with `keys`, those that have one of them (all, if `every`).
+
+    `first` and `last` spare reading other steps where that is possible; what comes may lie outside of them.
+    """
     if isinstance(keys, str):
         raise UsageError(f"keys must be a list of names, got the string {keys!r}; write [{keys!r}]")
     if stream in ("system", "events"):
-        found = (row_tools.flatten(row) for row in replay.system_rows())
+        found = (row_tools.flatten(row) for row in record.system_rows())
     elif stream == "default":
-        if attempt is not None and attempt not in (known := [each.number for each in replay.attempts]):
+        if attempt is not None and attempt not in (known := [each.number for each in record.facts.attempts]):
             raise UsageError(f"the run has no attempt {attempt}; it has {known}")
-        found = (row_tools.flatten(row) for row in replay.rows(top_level(keys, keep), attempt=attempt))
+        rows = record.rows(top_level(keys, keep), attempt=attempt, first=first, last=last, page_size=page_size)
+        found = (row_tools.flatten(row) for row in rows)
     else:
         raise UsageError(f"stream must be 'default' or 'system', got {stream!r}")
     return row_tools.select(found, keys, keep=keep, every=every)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from strobe.api.facts import RUNNING
+from strobe.api.home_record import HomeRecord
 from strobe.api.run import Run
 from strobe.api.usage import measure, oldest
 from strobe.errors import UsageError
@@ -13,7 +14,7 @@ from strobe.settings.kind import Size
 def oldest_runs(home: Home, amount: str) -> list[Run]:
     """Return the oldest runs: so many ("5"), or as many as take that much disk ("2GB")."""
     usage = measure(home)
-    runs = {each.run: Run(home, home.run_dir(each.run)) for each in usage.runs}
+    runs = {each.run: Run(HomeRecord(home, home.run_dir(each.run))) for each in usage.runs}
     still = [each for each in usage.runs if runs[each.run].state != RUNNING]
     usage.runs[:] = still
     limit = {"num_runs": int(amount)} if amount.isdigit() else {"num_bytes": _size(amount)}

@@ -1,7 +1,7 @@
 """A recorded run, as `strobe.Api` gives it: what it was, what it logged, what may still be edited.
 
-The names are wandb's, so that scripts carry over. Figures come from a replay made when first asked for;
-`load(force=True)` looks again. Nothing is written but edits, to a journal of their own.
+The names are wandb's, so that scripts carry over. Figures are read when first asked for; `load(force=True)` looks
+again. Where the run lies, in a home or on a server, is its record's affair.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 from strobe.api.facts import RUNNING, Facts
 from strobe.api.summary import Summary
 from strobe.errors import MissingExtra, UsageError
-from strobe.home import Home, RunDir
-from strobe.journal.segment import list_segments, parse_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from strobe.api.files import File, Files
+    from strobe.api.record import Record
     from strobe.api.rows import Row
-    from strobe.api.trash import Trashed
     from strobe.artifact import Artifact
-    from strobe.journal import Replay
     from strobe.journal.digest import MetricDigest
     from strobe.journal.event import Event
     from strobe.journal.frame import Damage
@@ -31,30 +30,22 @@ if TYPE_CHECKING:
 
 
 class Run(Facts):
-    """One run of a home, for reading."""
+    """One run, for reading."""
 
-    def __init__(self, home: Home, run_dir: RunDir) -> None:
-        super().__init__(home, run_dir)
+    def __init__(self, record: Record) -> None:
+        super().__init__(record)
         self._config: dict[str, Any] | None = None
         self._summary: Summary | None = None
 
     def load(self, force: bool = False) -> dict[str, Any]:
         """Read the run; with `force`, read what was added since and forget edits that were not saved."""
         if force:
-            self._skim = None
-            if self._replay is not None:
-                self._replay.refresh()
+            self._record.refresh()
             self._config = self._summary = None
             self._edits.clear()
         return {name: getattr(self, name) for name in ("id", "name", "state", "created_at", "tags", "config")}
 
     # --- what it logged
-
-    @property
-    def _rows(self) -> Replay:
-        """What knows which rows count: a skim while nothing can be superseded, which spares the replay of figures."""
-        attempts = {parse_name(segment)[0] for segment in list_segments(self.run_dir.journal)}
-        return self.replay if self._replay is not None or len(attempts) > 1 else self._facts
 
     @property
     def config(self) -> dict[str, Any]:
@@ -75,7 +66,7 @@ class Run(Facts):
         return dict(self.summary)
 
     @property
-    def metrics(self) -> dict[str, MetricDigest]:
+    def metrics(self) -> Mapping[str, MetricDigest]:
         """Digest per scalar metric: last, min, max, best, count, sparkline."""
         return self.replay.metrics
 
@@ -103,7 +94,7 @@ class Run(Facts):
         from strobe.api import history as history_forms
 
         axis = "_timestamp" if stream != "default" and x_axis == "_step" else x_axis
-        found = history_forms.read_rows(self._rows, keys=keys, keep=axis, attempt=attempt, stream=stream)
+        found = history_forms.read_rows(self._record, keys=keys, keep=axis, attempt=attempt, stream=stream)
         thinned = history_forms.thin(found, samples=samples, x_axis=axis)
         if pandas and history_forms.has_pandas():
             return history_forms.data_frame(thinned, keys=keys)
@@ -120,13 +111,16 @@ class Run(Facts):
     ) -> Iterator[Row]:
         """Yield every row from `min_step` up to, not including, `max_step`.
 
-        With `keys`, only rows that have all of them, as in wandb; with `any_key`, those that have one. `page_size`
-        means nothing on a local home.
+        With `keys`, only rows that have all of them, as in wandb; with `any_key`, those that have one. `page_size` is
+        how many a server is asked for at once.
         """
         from strobe.api import history as history_forms
         from strobe.api.rows import between
 
-        found = history_forms.read_rows(self._rows, keys=keys, every=not any_key)
+        last = None if max_step is None else max_step - 1
+        found = history_forms.read_rows(
+            self._record, keys=keys, every=not any_key, first=min_step, last=last, page_size=page_size
+        )
         return between(found, min_step, max_step)
 
     def to_pandas(self) -> Any:
@@ -143,7 +137,7 @@ class Run(Facts):
         from strobe.api import history as history_forms
 
         latest: dict[str, Any] = {}
-        for row in history_forms.read_rows(self.replay, stream="system"):
+        for row in history_forms.read_rows(self._record, stream="system"):
             latest.update(row)
         return {key: item for key, item in latest.items() if not key.startswith("_")}
 
@@ -152,13 +146,7 @@ class Run(Facts):
 
         `styles` keeps colours; `raw` gives the text as it was written, carriage returns and all.
         """
-        from strobe.journal.screen import render_streams
-
-        pieces = self._facts.console()
-        if raw:
-            return "".join(piece.text for piece in pieces)
-        lines = render_streams(((piece.stream, piece.text, piece.time_ns) for piece in pieces), styles=styles)
-        return "".join(f"{line}\n" for _, _, line in lines)
+        return self._record.console(raw=raw, styles=styles)
 
     @property
     def damages(self) -> list[tuple[str, Damage]]:
@@ -171,45 +159,34 @@ class Run(Facts):
         """Return the run's files: all, those named, or those whose name fits the glob `pattern`."""
         from strobe.api.files import Files
 
-        return Files(self.run_dir.files, names, pattern=pattern)
+        return Files(lambda: self._record.files(names), pattern=pattern)
 
     def file(self, name: str) -> File:
-        from strobe.api.files import file_in
-
-        return file_in(self.run_dir.files, name)
+        return self._record.file(name)
 
     def upload_file(self, path: str, root: str = ".") -> File:
         """Add a file to the run, under its path relative to `root`."""
-        from strobe.api.edit import write_edits
-        from strobe.api.files import take_in
-        from strobe.journal.event import SavedFile
-
-        file = take_in(self.run_dir.files, Path(path), Path(root))
-        saved = SavedFile(time_ns=time.time_ns(), path=file.name, policy="now", source=str(path))
-        write_edits(self.run_dir, [saved], attempt=self._last_attempt)
-        return file
+        source = Path(path)
+        if not source.is_file():
+            raise UsageError(f"{source} is not a file")
+        try:
+            name = source.resolve().relative_to(Path(root).resolve()).as_posix()
+        except ValueError as exc:
+            raise UsageError(f"{source} does not lie under {root}; give its directory as root") from exc
+        return self._record.add_file(source, name)
 
     def logged_artifacts(self, per_page: int = 100) -> list[Artifact]:
         """Return the artifact versions that the run logged and that still exist."""
-        from strobe.artifact import store
-
-        return store.logged_by(self._home, self._path)
+        return self._record.logged_artifacts()
 
     def used_artifacts(self, per_page: int = 100) -> list[Artifact]:
         """Return the artifact versions that the run used and that still exist."""
-        from strobe.artifact import store
-
-        return store.used_by(self._home, self._path)
+        return self._record.used_artifacts()
 
     # --- changing
 
-    @property
-    def _last_attempt(self) -> int:
-        return max((attempt.number for attempt in self.attempts), default=1)
-
     def update(self) -> None:
         """Save what was changed in name, tags, notes, group, job_type, config and summary."""
-        from strobe.api.edit import write_edits
         from strobe.journal import event
 
         now = time.time_ns()
@@ -223,20 +200,26 @@ class Run(Facts):
         if self._summary is not None and (changes := _changes(self.replay.summary, self._summary)):
             events.append(event.Summary(time_ns=now, changes=changes[0], removed=changes[1]))
         if events:
-            write_edits(self.run_dir, events, attempt=self._last_attempt)
+            self._record.write(events)
         self.load(force=True)
 
     save = update
 
-    def delete(self, delete_artifacts: bool = False, *, force: bool = False) -> Trashed:
-        """Move the run to the trash (`strobe run undo` brings it back). A running one only with `force`."""
-        from strobe.api import trash
-
+    def delete(self, delete_artifacts: bool = False, *, force: bool = False) -> None:
+        """Take the run away; `restore()` brings it back. A running one only with `force`."""
         if delete_artifacts:
             raise UsageError("artifacts are shared between runs; remove them with Artifact.delete()")
         if self.state == RUNNING and not force:
             raise UsageError(f"run {self._path} is still running; stop it first, or force the removal")
-        return trash.put(self._home, self.run_dir)
+        self._record.delete()
+
+    def restore(self) -> None:
+        """Undo `delete()`."""
+        self._record.restore()
+
+    def stop(self) -> None:
+        """Ask the run's process to stop, as Ctrl-C would; a server passes that on, a home cannot."""
+        self._record.stop()
 
     def wait_until_finished(self, timeout_s: float | None = None, *, poll_s: float = 0.5) -> None:
         """Return when the run is no longer running; raise TimeoutError after `timeout_s`."""

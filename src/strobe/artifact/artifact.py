@@ -129,7 +129,7 @@ class Artifact(Logged):
 
         where = self.wait().stored("version")
         target = ArtifactPath.parse(target_path, entity=self.entity, project=self.project)
-        collection = Collection(where.collection.home, target.entity, target.project, target.name)
+        collection = where.collection.sibling(target.entity, target.project, target.name)
         source = where.version.source or self.qualified_name
         version = publish(self, collection, where.version.logged_by, source=source, aliases=aliases)
         linked = Artifact.from_store(collection, version)
@@ -156,9 +156,12 @@ class Artifact(Logged):
     @property
     def source_artifact(self) -> Artifact:
         """The version that a link stands for; itself if it's no link."""
-        from strobe.artifact.store import find
+        from strobe.artifact.store import pick
 
-        return find(self.collection.home, self.source_qualified_name) if self.is_link else self
+        if not self.is_link:
+            return self
+        source = ArtifactPath.parse(self.source_qualified_name)
+        return pick(self.collection.sibling(source.entity, source.project, source.name), source.reference)
 
     def _save_edits(self, where: Stored) -> None:
         number = where.version.number

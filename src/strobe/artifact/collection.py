@@ -25,6 +25,7 @@ from strobe.artifact import record
 from strobe.artifact.atomic import create_directory
 from strobe.artifact.manifest import Manifest
 from strobe.artifact.name import LATEST, check_alias, version_number
+from strobe.artifact.objects import Objects
 from strobe.artifact.record import AliasEdit, CollectionFacts, Edits, Use, Version
 from strobe.errors import ArtifactError
 from strobe.home import Home
@@ -52,12 +53,17 @@ class Collection:
         return f"{self.entity}/{self.project}/{self.name}"
 
     @property
+    def place(self) -> str:
+        """What messages call the place that it is in."""
+        return str(self.home.path)
+
+    @property
     def type(self) -> str:
         """The type of all versions; ArtifactError if there is no such collection."""
         if self._facts is None:
             self._facts = record.read_if_there(self.path / "collection.json", CollectionFacts)
         if self._facts is None:
-            raise ArtifactError(f"there is no artifact {self.qualified_name!r} in {self.home.path}")
+            raise ArtifactError(f"there is no artifact {self.qualified_name!r} in {self.place}")
         return self._facts.type
 
     def exists(self) -> bool:
@@ -87,6 +93,14 @@ class Collection:
         except FileNotFoundError as exc:
             raise ArtifactError(f"version v{number} of {self.qualified_name!r} was deleted") from exc
         return Manifest.decode(content, algorithm=algorithm)
+
+    def contents(self, number: int) -> Objects:
+        """Return where the contents of a version's entries are."""
+        return Objects(self.home.artifacts / "objects")
+
+    def sibling(self, entity: str, project: str, name: str) -> Collection:
+        """Return another collection of the same place."""
+        return Collection(self.home, entity, project, name)
 
     def create(self, kind: str) -> None:
         """Make the collection unless it's there; ArtifactError if it's there with another type."""

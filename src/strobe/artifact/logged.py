@@ -138,7 +138,8 @@ class Logged(Details):
     # --- within
 
     def _objects(self) -> Objects:
-        return Objects(self.stored("content").collection.home.artifacts / "objects")
+        where = self.stored("content")
+        return where.collection.contents(where.version.number)
 
     def _root(self, root: StrPath | None) -> Path:
         from strobe.artifact.fetching import default_root

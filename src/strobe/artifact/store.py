@@ -34,15 +34,20 @@ def find(
 ) -> Artifact:
     """Return the artifact `[[entity/]project/]name[:version or alias]`; ArtifactError if there is none."""
     path = ArtifactPath.parse(name, entity=entity, project=project)
-    collection = Collection(home, path.entity, path.project, path.name)
+    return pick(Collection(home, path.entity, path.project, path.name), path.reference, type)
+
+
+def pick(collection: Collection, reference: str, type: str | None = None) -> Artifact:
+    """Return the version of a collection that a number or an alias stands for; ArtifactError if there is none."""
+    name = collection.name
     if type is not None and collection.type != type:
         raise ArtifactError(f"artifact {name!r} has type {collection.type!r}, not {type!r}")
     if not collection.exists():
-        raise ArtifactError(f"there is no artifact {collection.qualified_name!r} in {home.path}")
-    number = collection.resolve(path.reference)
+        raise ArtifactError(f"there is no artifact {collection.qualified_name!r} in {collection.place}")
+    number = collection.resolve(reference)
     if number is None:
         known = ", ".join([*collection.aliases(), *(f"v{number}" for number in collection.numbers()[:5])])
-        raise ArtifactError(f"artifact {name!r}: there is no {path.reference!r}; there is {known or 'nothing'}")
+        raise ArtifactError(f"artifact {name!r}: there is no {reference!r}; there is {known or 'nothing'}")
     return Artifact.from_store(collection, collection.version(number))
 
 
@@ -82,6 +87,11 @@ def versions(
     """Return all versions of a name, newest first; none if there is no such name (of that type)."""
     path = ArtifactPath.parse(name, entity=entity, project=project)
     collection = Collection(home, path.entity, path.project, path.name)
+    return versions_of(collection, type)
+
+
+def versions_of(collection: Collection, type: str | None = None) -> list[Artifact]:
+    """Return all versions of a collection, newest first; none if it is of another type."""
     if not collection.exists() or (type is not None and collection.type != type):
         return []
     return list(_iter_versions(collection))

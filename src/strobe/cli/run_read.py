@@ -67,7 +67,7 @@ def register(verbs: Subparsers) -> None:
 
 def _ls(args: Namespace) -> int:
     from strobe.api.card import LISTED, list_item
-    from strobe.api.runs import lookup
+    from strobe.api.field import lookup
 
     screen = Screen(args)
     filters: dict[str, Any] = {}

@@ -166,6 +166,10 @@ class MetricDigest:
             self._spark_width *= 2
         self._spark.append((0.0, 0))
 
+    def set_spark(self, buckets: Iterable[tuple[float, int]]) -> None:
+        """Take over a sparkline: the mean and the number of consecutive points, bucket by bucket."""
+        self._spark = list(buckets)
+
     @property
     def spark(self) -> list[float]:
         """Up to 128 means of equally many consecutive points."""

@@ -12,10 +12,12 @@ from starlette.responses import Response
 
 from strobe.api.jsonable import jsonable
 from strobe.home import LOCAL_ENTITY
+from strobe.journal.value import encode_decoded
 from strobe.server.body import decompressed
 from strobe.server.caller import Caller, Scope
 from strobe.server.problem import Problem
 from strobe.server.services import Services
+from strobe.wire import MSGPACK
 
 if TYPE_CHECKING:
     from strobe.server.endpoint import Endpoint
@@ -103,10 +105,13 @@ class Call:
         return Response(status_code=304) if etag.removeprefix("W/") in tags or "*" in tags else None
 
     def json(self, value: Any, *, status: int = 200) -> Response:
-        """Return a value as a JSON answer; NaN and the infinities as their names.
+        """Return a value as a JSON answer, NaN and the infinities as their names; as msgpack to whoever accepts that.
 
-        That takes a walk over the value: a handler with a large answer makes its own response.
+        JSON takes a walk over the value: a handler with a large answer makes its own response.
         """
+        self.headers["Vary"] = "Accept"
+        if MSGPACK in self.request.headers.get("accept", ""):
+            return Response(encode_decoded(value), status_code=status, media_type=MSGPACK)
         plain = jsonable(msgspec.to_builtins(value, enc_hook=jsonable))
         return Response(msgspec.json.encode(plain), status_code=status, media_type="application/json")
 

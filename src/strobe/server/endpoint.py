@@ -14,8 +14,8 @@
     ENDPOINTS = [get_series]
 
 The handler gets the call, then what was declared, by name: `path`, `query`, `body`. It returns a value of `returns`
-(sent as JSON), a Starlette response (sent as it is), or None (204). In the template `{name}` is one part of the path,
-percent-decoded, `{name:path}` the rest with its slashes.
+(sent as JSON, or as msgpack if that is asked for), a Starlette response (sent as it is), or None (204). In the template
+`{name}` is one part of the path, percent-decoded, `{name:path}` the rest with its slashes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from typing import Any, Literal
 import msgspec
 from starlette.responses import Response
 
+from strobe.journal.value import decode_extension
 from strobe.server.call import Call, weak_etag
 from strobe.server.parameters import Parameters
 from strobe.server.problem import Problem
 from strobe.server.services import Limits
+from strobe.wire import MSGPACK
 
 __all__ = ["Access", "Call", "Endpoint", "endpoint", "weak_etag"]
 
@@ -113,15 +115,19 @@ class Endpoint:
 
     async def _read_body(self, call: Call) -> Any:
         kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
+        if kind not in ("application/json", MSGPACK):
             raise Problem(415, detail=f"the body is {kind or 'of no stated type'}; send application/json")
         body = bytearray()
         async for piece in call.stream(max_bytes=call.services.settings.limits.json_bytes):
             body += piece
         try:
+            if kind == MSGPACK:
+                return msgspec.msgpack.decode(bytes(body), type=self.body, ext_hook=decode_extension)
             return msgspec.json.decode(bytes(body), type=self.body)
-        except (UnicodeDecodeError, RecursionError) as error:
-            raise Problem(400, detail=f"the body cannot be read as JSON: {error}") from error
+        except (ValueError, TypeError, RecursionError) as error:  # text that is no Unicode, an extension that is none
+            if isinstance(error, msgspec.MsgspecError):
+                raise
+            raise Problem(400, detail=f"the body cannot be read as {kind}: {error}") from error
 
 
 def endpoint(

@@ -98,9 +98,14 @@ class Charts:
 
         def ask(cursor: Cursor) -> dict[str, Buckets]:
             book = _book(read_books(cursor, [run_id], keys), run_id)
-            names = sorted({row.key for row in book.rows if row.has_points and (keys is None or row.key in keys)})
-            buckets = digest(Pages(cursor), [book.line(name) for name in names])
-            return {name: bucket for name, bucket in zip(names, buckets, strict=True) if len(bucket)}
+            names: set[str] = set()
+            owner: RunBook | None = book
+            while owner is not None:  # a fork has also what it took over
+                names |= {row.key for row in owner.rows if row.has_points and (keys is None or row.key in keys)}
+                owner = owner.parent
+            ordered = sorted(names)
+            buckets = digest(Pages(cursor), [book.line(name) for name in ordered])
+            return {name: bucket for name, bucket in zip(ordered, buckets, strict=True) if len(bucket)}
 
         return self._database.read(ask)
 

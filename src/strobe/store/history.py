@@ -77,12 +77,18 @@ class Histories:
     ) -> tuple[list[dict[str, Any]], int | None]:
         """Return samples of the system in the order of time, and the time to go on from, None at the end."""
 
-        def ask(cursor: Cursor) -> list[dict[str, Any]]:
-            book = read_book(cursor, run_id, lane=None)
-            return list(islice(_iter_system(cursor, book, window), limit + 1))
+        def ask(cursor: Cursor) -> tuple[list[dict[str, Any]], int | None]:
+            rows: list[dict[str, Any]] = []
+            latest_ns = MIN_I64
+            for time_ns, row in _iter_system(cursor, read_book(cursor, run_id, lane=None), window):
+                # Samples of one moment are not torn apart, for the next page begins at a moment.
+                if len(rows) >= limit and time_ns > latest_ns:
+                    return rows, time_ns
+                rows.append(row)
+                latest_ns = time_ns
+            return rows, None
 
-        rows = self._database.read(ask)
-        return rows[:limit], round(rows[limit]["_timestamp"] * 1e9) if len(rows) > limit else None
+        return self._database.read(ask)
 
 
 def iter_history(
@@ -103,11 +109,11 @@ def iter_history(
         yield from rows
 
 
-def _iter_system(cursor: Cursor, book: RunBook, window: Window) -> Iterator[dict[str, Any]]:
+def _iter_system(cursor: Cursor, book: RunBook, window: Window) -> Iterator[tuple[int, dict[str, Any]]]:
     lanes = sorted({row.lane for row in book.rows if row.lane != HISTORY})
     samples = [_iter_lane(cursor, book, lane, window) for lane in lanes]
     for time_ns, _, values in heapq.merge(*samples, key=lambda sample: sample[:2]):
-        yield {"_timestamp": time_ns / 1e9, "_runtime": (time_ns - book.started_ns) / 1e9, **values}
+        yield time_ns, {"_timestamp": time_ns / 1e9, "_runtime": (time_ns - book.started_ns) / 1e9, **values}
 
 
 def _iter_lane(cursor: Cursor, book: RunBook, lane: str, window: Window) -> Iterator[tuple[int, str, dict[str, Any]]]:

@@ -52,6 +52,19 @@ class RunBook:
         own = {row.key for row in self.rows if row.lane == HISTORY and row.is_top}
         return sorted(own.union(self.parent.keys if self.parent else ()))
 
+    @property
+    def last_step(self) -> int | None:
+        """The highest step that counts, as far as it can be told without reading points; None if nothing was logged."""
+        found: list[int] = []
+        if self.parent is not None and (inherited := self.parent.last_step) is not None:
+            found.append(min(inherited, self.inherited_until))
+        for row in self.rows:
+            if row.lane == HISTORY and row.is_top:
+                clip = self.clip(row.attempt, row.top)
+                if clip is None or row.first_step < clip:
+                    found.append(row.max_step if clip is None else min(row.max_step, clip - 1))
+        return max(found, default=None)
+
     def clip(self, attempt: int, top: str) -> int | None:
         """Return the first step at which a logged key of an attempt is superseded, or None."""
         steps = [step for number, step in self.rewinds.items() if number > attempt]

@@ -61,6 +61,7 @@ class RunView:
     summary: dict[str, Any]
     #: the keys that it logged
     keys: list[str]
+    last_step: int | None
 
     @property
     def config(self) -> dict[str, Any]:
@@ -96,7 +97,7 @@ class Runs:
             row = find_run(cursor, path, with_deleted=with_deleted)
             facts = read_facts(cursor, row.id)
             book = read_book(cursor, row.id)
-            return RunView(row, facts, summarize(cursor, facts, book), book.keys)
+            return RunView(row, facts, summarize(cursor, facts, book), book.keys, book.last_step)
 
         return self._database.read(ask)
 

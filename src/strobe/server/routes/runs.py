@@ -35,8 +35,16 @@ class AttemptFacts(msgspec.Struct, kw_only=True):
     started_ns: int | None
     ended_ns: int | None
     host: str
+    #: the step that it was rewound to
+    from_step: int | None
+    #: the names of the processes that wrote in it
+    writers: list[str]
+    #: rows that could not be recorded
+    rejected: int
     exit_code: int | None
     error: str | None
+    #: Strobe's own part of its time
+    share: float | None
 
 
 class RunDocument(msgspec.Struct, kw_only=True):
@@ -69,6 +77,8 @@ class RunDocument(msgspec.Struct, kw_only=True):
     attempts: list[AttemptFacts]
     #: the keys that it logged
     keys: list[str]
+    #: the highest step
+    last_step: int | None
     #: what `define_metric` said, by name or pattern
     metrics: dict[str, dict[str, Any]]
     #: what it was forked from, and the last step taken over
@@ -196,6 +206,7 @@ def _document(view: RunView) -> RunDocument:
         metadata=known["metadata"],
         attempts=[_attempt(attempt) for attempt in view.attempts],
         keys=view.keys,
+        last_step=view.last_step,
         metrics={name: view.facts.definition(name) for name in view.facts.metrics},
         parent=view.facts.parent,
         fork_step=view.facts.fork_step,
@@ -210,8 +221,12 @@ def _attempt(attempt: Attempt) -> AttemptFacts:
         started_ns=attempt.started_ns,
         ended_ns=attempt.ended_ns,
         host=primary.header.host if primary else "",
+        from_step=attempt.from_step,
+        writers=sorted(attempt.writers),
+        rejected=attempt.rejected,
         exit_code=end.exit_code if end else None,
         error=end.error if end else None,
+        share=end.share if end else None,
     )
 
 

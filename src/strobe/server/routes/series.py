@@ -146,6 +146,8 @@ class HistoryQuery(msgspec.Struct, kw_only=True):
     """Which rows."""
 
     keys: list[str] | None = None
+    #: what was logged, or samples of the system; of those all keys, and `first`, `last` and `next` are times (ns)
+    stream: Literal["default", "system"] = "default"
     first: Step | None = None
     last: Step | None = None
     attempt: Annotated[int, msgspec.Meta(ge=0, le=MAX_I64)] | None = None
@@ -173,13 +175,17 @@ async def read_history(call: Call, path: RunOf, query: HistoryQuery) -> History 
     row = await readable_run(call, path)
     if unchanged := call.unchanged(f'W/"{row.id}-{row.version}-{hash(msgspec.json.encode(query)) & 0xFFFFFFFF:x}"'):
         return unchanged
-    window = Window(
-        first_step=MIN_I64 if query.first is None else query.first,
-        last_step=MAX_I64 if query.last is None else query.last,
-    )
-    items, following = await call.in_thread(
-        call.services.store.history.page, row.id, query.keys, window=window, attempt=query.attempt, limit=query.limit
-    )
+    first = MIN_I64 if query.first is None else query.first
+    last = MAX_I64 if query.last is None else query.last
+    history = call.services.store.history
+    if query.stream == "system":
+        window = Window(first_time=first, last_time=last)
+        items, following = await call.in_thread(history.system_page, row.id, window=window, limit=query.limit)
+    else:
+        window = Window(first_step=first, last_step=last)
+        items, following = await call.in_thread(
+            history.page, row.id, query.keys, window=window, attempt=query.attempt, limit=query.limit
+        )
     return History(items=items, next=following)
 
 
