@@ -64,4 +64,4 @@ def drive(course: Course, *, until_done: bool = True, timeout_s: float = 20.0) -
         if not until_done and course.is_caught_up:
             return
         assert time.monotonic() < give_up, f"not done: {course.state}"
-        time.sleep(min(wait_s, 0.05))
+        time.sleep(min(wait_s, 0.005))

@@ -147,7 +147,9 @@ class Course:
             return self._note_failure(refusal)
         self._note_success()
         self._sent_at = self._clock()
-        return 0.0 if is_full else self._rhythm()
+        # Whoever has just ended may be waiting for word that everything is there.
+        has_ended = any(stream.is_ended for writer, stream in self._streams.items() if writer not in self.state.settled)
+        return 0.0 if is_full or has_ended else self._rhythm()
 
     def _rhythm(self) -> float:
         """Return how long to wait for something new; a run of a thousand writers is not looked at that often."""
