@@ -65,8 +65,19 @@ def endpoints() -> list[Endpoint]:
     return [found for module in modules for found in module.ENDPOINTS]
 
 
-def create_app(services: Services, extra: Iterable[Endpoint] = (), chores: Iterable[Chore] = ()) -> Starlette:
-    """Return the ASGI application; `extra` endpoints come after its own, and so do `chores`."""
+def create_app(
+    services: Services | None = None, extra: Iterable[Endpoint] = (), chores: Iterable[Chore] = ()
+) -> Starlette:
+    """Return the ASGI application; `extra` endpoints come after its own, and so do `chores`.
+
+    Without services it serves the store that the environment names (`strobe.server.environment`), and closes it at the
+    end.
+    """
+    if services is None:
+        from strobe.server.environment import services_from
+
+        services = services_from()
+        return _closing(create_app(services, extra, chores), services)
     served = [*endpoints(), *extra]
 
     @asynccontextmanager
@@ -86,6 +97,22 @@ def create_app(services: Services, extra: Iterable[Endpoint] = (), chores: Itera
     )
     app.state.endpoints = served
     app.router.redirect_slashes = False  # an address has one spelling
+    return app
+
+
+def _closing(app: Starlette, services: Services) -> Starlette:
+    """Let the application close its store when its life is over."""
+    living = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(it: Starlette) -> AsyncIterator[None]:
+        try:
+            async with living(it):
+                yield
+        finally:
+            services.store.close()
+
+    app.router.lifespan_context = lifespan
     return app
 
 
