@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 FAST = ["-m", "pytest", "-q", "-n", "2", "-m", "not slow and not long and not frameworks", "-p", "no:cacheprovider"]
-LOWEST = ["msgspec==0.19.0", "psutil==5.9.5"]
+LOWEST = ["msgspec==0.19.0", "psutil==5.9.5", "urllib3==2.0.2", "starlette==0.40.0", "uvicorn==0.30.0"]
 SMOKE = """
 import sys, strobe
 run = strobe.init(project="smoke", config={"lr": 0.1})
