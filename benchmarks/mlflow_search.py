@@ -3,8 +3,9 @@
     python mlflow_search.py RUNS.jsonl DIRECTORY REPEATS
 
 Each line of RUNS.jsonl is {"config": {...}, "summary": {...}} of one run. The runs are put into mlflow's SQLite tables
-directly (through its client that would take minutes), the search goes through `MlflowClient`, as a user's does. Prints
-one line of JSON: `times_s`, `matches` of the first page (a check that both sides found the same) and `version`.
+directly (through its client that would take minutes), the search goes through `MlflowClient`, as a user's does. The
+database is told to ANALYZE its tables first, which no user does: without it the same search takes twenty times as long,
+and the comparison should not rest on that. Prints one line of JSON: `times_s`, `matches` of the first page (a check that both sides found the same) and `version`.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def fill(database: Path, template: str, runs: list[dict[str, Any]]) -> None:
                     for key, value in run["summary"].items()
                 ],
             )
+        connection.execute("ANALYZE")
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from strobe.errors import UsageError
 from strobe.store.database import Cursor
-from strobe.store.values.field import NAMES, Column, check_text, find_field
+from strobe.store.values.field import Column, check_text, find_field
 from strobe.store.values.index_condition import is_kind
 from strobe.store.values.leaf import Kind, original, storable
 from strobe.store.values.scope import Scope
@@ -52,11 +52,6 @@ def read_fields(
         parameters.append(f"%{_escaped(part.lower())}%")
     rows = cursor.all(f"{sql} ORDER BY p.name LIMIT ?", *parameters, limit)
     return [_facts(cursor, path_id, original(name)) for path_id, name in rows]
-
-
-def own_fields(prefix: str, contains: str) -> list[str]:
-    """Return the fields that every run has in its own row."""
-    return [name for name in NAMES if name.startswith(prefix) and contains.lower() in name]
 
 
 def read_texts(scope: Scope, field: str, *, prefix: str, limit: int) -> list[str]:

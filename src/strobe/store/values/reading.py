@@ -57,16 +57,17 @@ def _walk(
     portion = _PORTION
     for phase in found:
         last = (start.key, start.run_id) if start is not None and start.phase == phase.number else None
-        while True:
-            portion = portion if phase.is_indexed else _UNORDERED_PORTION
-            met = _step(scope, phase, sort, last, portion)
-            if met:
-                passed = chosen.among(scope, [place.run_id for place in met])
-                yield len(met), [place for place in met if place.run_id in passed]
-                last = (met[-1].key, met[-1].run_id)
-            if len(met) < portion:
-                break
-            portion = min(2 * portion, _MAX_PORTION)
+        is_there_more = True
+        while is_there_more:
+            at_once = portion if phase.is_indexed else _UNORDERED_PORTION
+            met = _step(scope, phase, sort, last, at_once)
+            is_there_more = len(met) == at_once
+            while met:
+                tried, met = met[:portion], met[portion:]
+                passed = chosen.among(scope, [place.run_id for place in tried])
+                yield len(tried), [place for place in tried if place.run_id in passed]
+                last = (tried[-1].key, tried[-1].run_id)
+                portion = min(2 * portion, _MAX_PORTION)
 
 
 def _step(scope: Scope, phase: Phase, sort: Sort, last: tuple[Key, int] | None, limit: int) -> list[Place]:
