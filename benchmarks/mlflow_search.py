@@ -5,7 +5,9 @@
 Each line of RUNS.jsonl is {"config": {...}, "summary": {...}} of one run. The runs are put into mlflow's SQLite tables
 directly (through its client that would take minutes), the search goes through `MlflowClient`, as a user's does. The
 database is told to ANALYZE its tables first, which no user does: without it the same search takes twenty times as long,
-and the comparison should not rest on that. Prints one line of JSON: `times_s`, `matches` of the first page (a check that both sides found the same) and `version`.
+and the comparison should not rest on that.
+
+Prints one line of JSON: `times_s`, `matches` of the first page (a check that both sides found the same), `version`.
 """
 
 from __future__ import annotations
