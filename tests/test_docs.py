@@ -120,7 +120,7 @@ def test_the_python_of_a_page_runs(page: Path, home: Home) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_blocks_say_what_they_are(page: Path) -> None:
-    known = {"python", "console", "toml", "json", "text", "", "sh", "sql", "yaml", "html"}
+    known = {"python", "console", "toml", "json", "text", "", "sh", "sql", "yaml", "html", "js"}
     for block in blocks_of(page):
         assert block.language in known, f"{page}:{block.line}: {block.language!r}"
         assert block.remark in {"", "no-run"}, f"{page}:{block.line}: {block.remark!r}"
