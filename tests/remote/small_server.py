@@ -147,6 +147,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._handle()
 
+    def do_PUT(self) -> None:
+        self._handle()
+
     def _handle(self) -> None:
         state = self.server_state
         with state.lock:

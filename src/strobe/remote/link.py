@@ -2,7 +2,7 @@
 
 A server must say that it is a Strobe server before it is sent a key, and again after each time it could not be reached:
 another program may listen there by then. All threads that talk to one server share its link, so that they share one
-pace and one back-off too. What is sent is not known here.
+pace and the same back-off too. What is sent is not known here.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sized
 from random import Random
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 import urllib3
 
 from strobe._version import __version__
 from strobe.remote.answer import Answer, Ok, Refused, Retry
-from strobe.remote.backoff import Backoff
+from strobe.remote.lane import Lane
 from strobe.remote.pace import Pace
 from strobe.remote.route import open_pool, round_trip
 from strobe.remote.target import Target, with_key
@@ -31,6 +31,9 @@ _SLICE = 32 << 10
 _LONGEST_ANSWER = 16 << 20
 _LONGEST_WAIT_S = 3600.0
 _PASSING = frozenset({408, 425, 429, 507})
+_POINTS = frozenset({"/ingest", "/heartbeat"})
+
+LaneName = Literal["points", "things"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +72,10 @@ class Link:
         rng: Random | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
+        longest_answer: int = _LONGEST_ANSWER,
     ) -> None:
         self.target = target
+        self._longest_answer = longest_answer
         self.server: Handshake | None = None
         self._key: str | None = None
         #: bytes of bodies sent so far, whatever became of them
@@ -79,9 +84,8 @@ class Link:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._shaking = threading.Lock()
-        self._backoff = Backoff(rng or Random())
-        self._retry_at = 0.0
-        self._num_out = 0
+        chance = rng or Random()
+        self.lanes: dict[LaneName, Lane] = {"points": Lane(chance), "things": Lane(chance)}
         self._pace = Pace(target.bytes_per_s or None, automatic=target.bytes_per_s is None)
         self._pool, self._problem = open_pool(target, CONNECTIONS)
 
@@ -89,26 +93,23 @@ class Link:
     def limits(self) -> Limits:
         return self.server.limits if self.server else Limits()
 
-    def hold_s(self) -> float:
-        """Return the seconds for which asking is of no use: the server is failing and its time has not come."""
+    def hold_s(self, lane: LaneName = "points") -> float:
+        """Return the seconds for which requests of that kind are of no use."""
         with self._lock:
-            now = self._clock()
-            if now < self._retry_at:
-                return self._retry_at - now
-            # One request finds out whether it is back; the others wait for what that brings.
-            return 0.25 if self._backoff.num_failures and self._num_out else 0.0
+            return self.lanes[lane].hold_s(self._clock())
 
     def failing_for(self) -> float:
-        """Return for how many seconds nothing has worked."""
+        """Return for how many seconds requests of some kind have not worked."""
         with self._lock:
-            return self._backoff.failing_for(self._clock())
+            now = self._clock()
+            return max(lane.backoff.failing_for(now) for lane in self.lanes.values())
 
-    def connect(self) -> Answer:
+    def connect(self, lane: LaneName = "points") -> Answer:
         """See that a Strobe server is there whose protocol we speak."""
         with self._shaking:
             if self.server is not None:
                 return Ok(200)
-            answer = self._exchange("GET", "/api/v1/server", None, {})
+            answer = self._exchange("GET", "/api/v1/server", None, {}, lane)
             if not isinstance(answer, Ok):
                 return answer
             try:
@@ -134,12 +135,13 @@ class Link:
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Send a request under /api/v1 and return what came of it."""
-        if self.server is None and not isinstance(answer := self.connect(), Ok):
+        lane: LaneName = "points" if path in _POINTS else "things"
+        if self.server is None and not isinstance(answer := self.connect(lane), Ok):
             return answer
         sent = {PROTOCOL_HEADER: str(PROTOCOL), **(headers or {})}
         if self._key:
             sent["Authorization"] = f"Bearer {self._key}"
-        answer = self._exchange(method, "/api/v1" + path, body, sent)
+        answer = self._exchange(method, "/api/v1" + path, body, sent, lane)
         if answer.status == 401:
             self.server = None  # the next time the key is read again: a person may have put another one into the file
         return answer
@@ -152,17 +154,23 @@ class Link:
         if self._pool is not None:
             self._pool.clear()
 
-    def _exchange(self, method: str, path: str, body: bytes | Body | None, headers: dict[str, str]) -> Answer:
+    def _exchange(
+        self, method: str, path: str, body: bytes | Body | None, headers: dict[str, str], name: LaneName
+    ) -> Answer:
         if self._pool is None:
             return Refused(self._problem)
+        lane = self.lanes[name]
         with self._lock:
-            self._num_out += 1
+            lane.num_out += 1
         try:
             answer = self._attempt(self._pool, method, path, body, headers)
         finally:
             with self._lock:
-                self._num_out -= 1
-        self._note(answer)
+                lane.num_out -= 1
+        with self._lock:
+            lane.note(answer, self._clock())
+            if isinstance(answer, Retry) and not answer.status:
+                self.server = None
         return answer
 
     def _attempt(
@@ -212,27 +220,16 @@ class Link:
         read = getattr(response, "read1", response.read)  # what is there; older urllib3 waits for all of it
         while piece := read(64 << 10):
             content += piece
-            if len(content) > _LONGEST_ANSWER:
-                raise ValueError(f"an answer of more than {_LONGEST_ANSWER} bytes")
+            if len(content) > self._longest_answer:
+                raise ValueError(f"an answer of more than {self._longest_answer} bytes")
             if self._clock() > until:  # a byte now and then keeps a socket's time-out from ever coming
                 raise TimeoutError(f"the answer was not complete after {self.target.timeout_s:g} s")
         return bytes(content)
 
-    def _note(self, answer: Answer) -> None:
-        with self._lock:
-            if not isinstance(answer, Retry):
-                self._backoff.succeed()
-                self._retry_at = 0.0
-                return
-            now = self._clock()
-            self._retry_at = now + self._backoff.fail(now, at_least_s=answer.after_s)
-            if not answer.status:
-                self.server = None
-
 
 def judge(status: int, headers: Mapping[str, str], content: bytes, *, now: float) -> Answer:
     """Return what an HTTP answer means."""
-    if 200 <= status < 300 or status in (304, 308):
+    if 200 <= status < 300 or status == 304:
         return Ok(status, content, {name.lower(): text for name, text in headers.items()})
     lowered = {name.lower(): text for name, text in headers.items()}
     why = f"HTTP {status}: {_problem_text(content) or 'no reason given'}"

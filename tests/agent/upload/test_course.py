@@ -18,7 +18,7 @@ from strobe.home import Home, RunDir
 from strobe.journal import JournalReader, event
 from strobe.journal.reader import Row
 from strobe.remote.state import SyncState, read_state, write_state
-from tests.remote.small_server import Fault, SmallServer, drops, fails, hangs, truncates
+from tests.remote.small_server import Fault, Handler, SmallServer, drops, fails, hangs, truncates
 
 from .journal import course_to, drive, run_dir_of, writer_of
 
@@ -104,8 +104,8 @@ def test_faults_in_any_order_lose_and_double_nothing(
         write_rows(run_dir, 400, writer, segment_bytes=5000)
     server.faults = [rng.choice([*FAULTS, lambda handler: False]) for _ in range(60)]
     course = course_to(server, run_dir)
-    course.post.link._backoff._cap_s = 0.01
-    course.post.link._backoff._first_s = 0.01
+    backoff = course.post.link.lanes["points"].backoff
+    backoff._cap_s = backoff._first_s = 0.01
     drive(course)
     server.assert_exactly_once()
     assert len(server.rows) == 800
@@ -374,3 +374,23 @@ def test_the_fields_of_the_state_are_a_promise() -> None:
     assert {"server", "run", "writers", "settled", "error", "is_complete", "synced_ns"} <= set(
         SyncState.__struct_fields__
     )
+
+
+def test_a_proxy_that_takes_less_than_the_server_says_gets_less(run_dir: RunDir, server: SmallServer) -> None:
+    write_rows(run_dir, 5000)
+    sizes: list[int] = []
+
+    def choosy(handler: Handler) -> bool:
+        size = int(handler.headers.get("Content-Length", 0))
+        server.faults.append(choosy)
+        if size > 15_000:
+            fails(413)(handler)
+            return True
+        sizes.append(size)
+        return False
+
+    server.faults = [choosy]
+    drive(course_to(server, run_dir))
+    assert server.values("loss") == expected(5000)
+    server.assert_exactly_once()
+    assert len(sizes) > 3

@@ -230,7 +230,7 @@ def test_a_server_that_is_restarted_in_the_middle(
     assert course.advance() is not None
     assert course.state.is_unreachable
     real.start()
-    course.post.link._retry_at = 0.0
+    course.post.link.lanes["points"].retry_at = 0.0
     drive(course)
     assert [row["loss"] for row in real.history("ann/p/r1")] == list(range(400))
 

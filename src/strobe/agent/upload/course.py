@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from strobe.agent.upload.cargo import Cargo, Look
 from strobe.agent.upload.crew import Job
@@ -30,6 +31,9 @@ _QUIET_AFTER_S = 5.0
 _SAVE_S = 1.0
 #: a refusal needs a person; until then is asked again rarely
 REFUSED_S = 600.0
+#: how much goes in one request, before compression
+_LARGEST_REQUEST = 32 << 20
+_SMALLEST_BATCH = 32 << 10
 #: at least this long after an answer that was none, even where the link itself is well
 _RETRY_S = 0.2
 #: how often a run that lives is searched for new files
@@ -81,6 +85,7 @@ class Course:
         self._saved_at = float("-inf")
         self._is_dirty = False
         self._turn = 0
+        self._max_bytes = _LARGEST_REQUEST
         self._is_abandoned = False
         self._sent_at = float("-inf")
         self._scan_s = 0.0
@@ -139,6 +144,10 @@ class Course:
         self.is_caught_up = False
         receipt, answer, num_bytes = self.post.send(shares)
         if receipt is None:
+            if isinstance(answer, Refused) and answer.status == 413 and self._max_bytes > _SMALLEST_BATCH:
+                # A proxy on the way may take less than the server says.
+                self._max_bytes //= 2
+                return 0.0
             return self._note_failure(answer)
         self.state.num_bytes += num_bytes
         refusal = self._take(receipt, shares)
@@ -173,7 +182,7 @@ class Course:
 
     def _shares(self) -> list[Share]:
         limits = self.post.link.limits
-        left = min(limits.request_bytes, 4 * limits.batch_bytes)
+        left = min(limits.request_bytes, 4 * limits.batch_bytes, self._max_bytes)
         found: list[Share] = []
         for stream in self._streams.values():
             for share in stream.shares(min(limits.batch_bytes, left), MAX_ENTRIES):
@@ -251,7 +260,8 @@ class Course:
             self.state.num_files_left = sum(cargo.scan(is_final=not is_live) for cargo in self._cargo)
             if not self.state.num_files_left:
                 return over, is_live
-            self._look = (Look(self._cargo, self.post.link.hold_s), over, is_live)
+            hold_s = partial(self.post.link.hold_s, "things")
+            self._look = (Look(self._cargo, hold_s), over, is_live)
             self.is_caught_up = False
             if self._freight is not None:
                 self._freight(self._look[0])

@@ -6,7 +6,7 @@ second. A hint like that one: a lost line costs sending a file again.
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -53,11 +53,8 @@ class Ledger:
         return self._sent.get(path) == (size, mtime_ns)
 
     def add(self, path: str, size: int, mtime_ns: int) -> None:
-        """Note that the server has it. Raises OSError."""
+        """Note that the server has it; on a full disk for this process only."""
         self._sent[path] = (size, mtime_ns)
         line = msgspec.json.encode(Sent(self._place, path, size, mtime_ns)) + b"\n"
-        fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(fd, line)
-        finally:
-            os.close(fd)
+        with suppress(OSError), open(self._path, "ab", buffering=0) as stream:
+            stream.write(line)
