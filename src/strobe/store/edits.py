@@ -14,7 +14,7 @@ from strobe.home import RunPath
 from strobe.journal import value
 from strobe.journal.event import Event
 from strobe.store.database import Cursor, Database
-from strobe.store.ingest import Ingest
+from strobe.store.ingest import Ingest, read_facts
 from strobe.store.runs import find_run
 from strobe.wire.batch import Batch, Note
 
@@ -35,20 +35,29 @@ class Edits:
 
     def write(self, path: RunPath, events: Sequence[Event], *, now_ns: int) -> None:
         """Make the changes that the events say; raise NotInStore if there is no such run."""
+        attempt, latest_ns = self._database.read(lambda cursor: _latest(cursor, path))
+        # The machine that trains may be ahead of this one; who edits has seen what it wrote, and means to change it.
+        order_ns = max(now_ns, latest_ns + 1)
         batch = Batch(
             entity=path.entity,
             project=path.project,
             run=path.id,
             writer=os.urandom(8).hex(),
-            attempt=self._database.read(lambda cursor: _last_attempt(cursor, path)),
+            attempt=attempt,
             kind="edit",
             first=0,
             until=len(events),
-            notes=[Note(number, now_ns, value.encode_decoded(event)) for number, event in enumerate(events)],
+            notes=[Note(number, order_ns, value.encode_decoded(event)) for number, event in enumerate(events)],
         )
         self._ingest.take(batch, now_ns=now_ns)
 
 
-def _last_attempt(cursor: Cursor, path: RunPath) -> int:
-    found = cursor.one("SELECT max(attempt) FROM writer WHERE run_id = ?", find_run(cursor, path).id)
-    return int(found[0]) if found and found[0] is not None else 1
+def _latest(cursor: Cursor, path: RunPath) -> tuple[int, int]:
+    """Return the last attempt of a run, and the latest place in time of anything that can be edited."""
+    run = find_run(cursor, path)
+    facts = read_facts(cursor, run.id)
+    stamps = [*facts.attributes.values(), *facts.config.values(), *facts.summary.values()]
+    attempt = cursor.one("SELECT max(attempt) FROM writer WHERE run_id = ?", run.id)
+    logged = cursor.one("SELECT max(last_order) FROM series WHERE run_id = ? AND lane = ''", run.id)
+    latest_ns = [stamp.place[1] for stamp in stamps] + [row[0] for row in (logged,) if row and row[0] is not None]
+    return int(attempt[0]) if attempt and attempt[0] is not None else 1, max(latest_ns, default=0)

@@ -163,6 +163,17 @@ def test_an_edit_counts_at_once_and_in_the_list(filled: Table) -> None:
     assert filled.ask("PATCH", "/runs/ann/p/r1", json={"group": None}).json()["group"] is None
 
 
+def test_an_edit_counts_although_the_run_is_ahead_of_the_servers_clock(table: Table) -> None:
+    table.stage.clock.now_ns += 100 * SECOND
+    table.add("r", attributes={"name": "old"}, config={"a": 1}, rows=[{"loss": 1.0}, {"loss": 2.0}])
+    table.stage.clock.now_ns -= 100 * SECOND
+    change = {"name": "new", "config": {"a": 2}, "summary": {"loss": 9}}
+    found = table.ask("PATCH", "/runs/ann/p/r", json=change).json()
+    assert (found["name"], found["config"], found["summary"]) == ("new", {"a": 2}, {"loss": 9})
+    again = table.ask("PATCH", "/runs/ann/p/r", json={"name": "newer"}).json()
+    assert again["name"] == "newer"
+
+
 def test_an_edit_that_cannot_be_is_refused(filled: Table) -> None:
     for body in ({"tags": "good"}, {"colour": 1}, {"name": "a\0b"}, {"tags": ["a\0"]}):
         assert filled.ask("PATCH", "/runs/ann/p/r1", json=body).status_code == 422, body
