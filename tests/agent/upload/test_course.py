@@ -98,7 +98,7 @@ FAULTS: list[Fault] = [fails(500), fails(502), fails(503), fails(429), fails(507
 def test_faults_in_any_order_lose_and_double_nothing(
     run_dir: RunDir, server: SmallServer, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strobe.agent.upload.course.MAX_ENTRIES", 40)
+    monkeypatch.setattr("strobe.agent.upload.journals.MAX_ENTRIES", 40)
     rng = random.Random(seed)
     for writer in ("aaaaaaaa", "bbbbbbbb"):
         write_rows(run_dir, 400, writer, segment_bytes=5000)
@@ -141,7 +141,7 @@ def test_a_kill_at_any_moment_is_gone_on_from(
     run_dir: RunDir, server: SmallServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A new course takes over after each step, with the state of the last one, an old one or none."""
-    monkeypatch.setattr("strobe.agent.upload.course.MAX_ENTRIES", 25)
+    monkeypatch.setattr("strobe.agent.upload.journals.MAX_ENTRIES", 25)
     write_rows(run_dir, 600, segment_bytes=3000)
     states: list[bytes | None] = [None]
     rng = random.Random(4)
@@ -149,8 +149,8 @@ def test_a_kill_at_any_moment_is_gone_on_from(
         course = course_to(server, run_dir)
         if course.advance() is None:
             break
-        course._saved_at = float("-inf")
-        course._save()
+        course.progress.hurry()
+        course.progress.save()
         states.append((run_dir.path / "sync.json").read_bytes())
         kept = rng.choice([states[-1], states[-1], rng.choice(states)])
         if kept is None:
@@ -162,7 +162,7 @@ def test_a_kill_at_any_moment_is_gone_on_from(
 
 
 def test_two_uploaders_at_once(run_dir: RunDir, server: SmallServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strobe.agent.upload.course.MAX_ENTRIES", 20)
+    monkeypatch.setattr("strobe.agent.upload.journals.MAX_ENTRIES", 20)
     write_rows(run_dir, 1000, segment_bytes=9000)
     threads = [threading.Thread(target=drive, args=(course_to(server, run_dir),)) for _ in range(3)]
     for thread in threads:
@@ -215,7 +215,7 @@ def test_places_in_time_do_not_depend_on_where_reading_began(
     run_dir: RunDir, server: SmallServer, make_server: Callable[..., SmallServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clock that was set back in a later segment than the one that reading begins at after a restart."""
-    monkeypatch.setattr("strobe.agent.upload.course.MAX_ENTRIES", 30)
+    monkeypatch.setattr("strobe.agent.upload.journals.MAX_ENTRIES", 30)
     clock = [2_000_000_000_000_000_000]
 
     def now_ns() -> int:
@@ -233,8 +233,8 @@ def test_places_in_time_do_not_depend_on_where_reading_began(
         course = course_to(server, run_dir)
         if course.advance() is None:
             break
-        course._saved_at = float("-inf")
-        course._save()
+        course.progress.hurry()
+        course.progress.save()
     whole = {
         entry.record: entry.order_ns for _, entry in JournalReader(run_dir.journal).poll() if isinstance(entry, Row)
     }

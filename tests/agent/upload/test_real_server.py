@@ -218,7 +218,7 @@ def test_artifacts_that_the_run_logged(real: RealServer, home: Home, tmp_path: P
 def test_a_server_that_is_restarted_in_the_middle(
     real: RealServer, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strobe.agent.upload.course.MAX_ENTRIES", 50)
+    monkeypatch.setattr("strobe.agent.upload.journals.MAX_ENTRIES", 50)
     run = strobe.init(project="p", id="r1")
     for step in range(400):
         run.log({"loss": step})

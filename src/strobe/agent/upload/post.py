@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from strobe.agent.upload.parcel import Share, compress
+from strobe.agent.upload.parcel import Share, body_of
 from strobe.remote.answer import Answer, Ok, Retry
 from strobe.remote.link import Link
 from strobe.wire import BATCHES
@@ -38,8 +38,8 @@ class Post:
 
     def send(self, shares: list[Share]) -> tuple[Receipt | None, Answer, int]:
         """Send batches; return the receipt if there is one, the answer, and the bytes that went out."""
-        body = compress(shares)
-        answer = self.link.request("POST", "/ingest", body, {"Content-Type": BATCHES, "Content-Encoding": "gzip"})
+        body, encoding = body_of(shares)
+        answer = self.link.request("POST", "/ingest", body, {"Content-Type": BATCHES, "Content-Encoding": encoding})
         if not isinstance(answer, Ok):
             return None, answer, len(body)
         try:
