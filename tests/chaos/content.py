@@ -173,6 +173,8 @@ def _logged_artifacts(home: Home, run_dir: RunDir) -> list[str]:
 def _stored_artifacts(store: Store, run_id: int) -> list[str]:
     sql = (
         "SELECT c.name, v.digest, o.name FROM artifact_version v JOIN artifact_collection c ON c.id = v.collection_id"
-        " LEFT JOIN artifact_origin o ON o.version_id = v.id WHERE v.run_id = ? AND v.number IS NOT NULL"
+        " JOIN artifact_origin o ON o.version_id = v.id WHERE v.run_id = ? AND v.number IS NOT NULL"
+        " AND o.name LIKE 'sender:%'"
     )
-    return sorted(" ".join(row) for row in store.database.read(lambda cursor: cursor.all(sql, run_id)))
+    rows = store.database.read(lambda cursor: cursor.all(sql, run_id))
+    return sorted(f"{name} {digest} {origin.removeprefix('sender:')}" for name, digest, origin in rows)
