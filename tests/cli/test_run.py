@@ -53,6 +53,7 @@ class TestLs:
             "tags": ["good"],
             "group": None,
             "job_type": None,
+            "url": None,
             "summary.loss": 0.2,
         }
 

@@ -10,8 +10,10 @@ import pytest
 from starlette.responses import Response
 
 from strobe.errors import CommError, NotInStore, StoreBusy, StoreFull, UsageError
+from strobe.journal import value
 from strobe.server.endpoint import Call, endpoint, weak_etag
 from strobe.server.problem import Problem
+from strobe.wire import MSGPACK
 from tests.server.conftest import Stage
 
 
@@ -218,3 +220,42 @@ def test_errors_are_problems(
 def test_a_head_request_is_a_get_without_its_body(here: Stage) -> None:
     assert here.ask("HEAD", "/api/v1/server").status_code == 200
     assert here.ask("HEAD", "/body").status_code == 405
+
+
+class TestMsgpack:
+    """Documents as msgpack, for who wants values as they are."""
+
+    def test_an_answer_keeps_what_json_has_no_word_for(self, here: Stage) -> None:
+        answer = here.ask("GET", "/numbers", headers={"Accept": MSGPACK})
+        assert answer.headers["content-type"] == MSGPACK
+        assert answer.headers["vary"] == "Accept"
+        found = value.decode(answer.content)
+        assert math.isnan(found.pop("nan"))
+        assert math.isnan(found["list"].pop())
+        assert found == {"up": math.inf, "down": -math.inf, "big": 2**70, "list": [1.5]}
+
+    def test_nobody_gets_it_who_has_not_asked(self, here: Stage) -> None:
+        for accepted in ("*/*", "application/json", "text/html,application/xhtml+xml"):
+            answer = here.ask("GET", "/numbers", headers={"Accept": accepted})
+            assert answer.json()["nan"] == "NaN"
+
+    def test_a_body(self, here: Stage) -> None:
+        content = msgspec.msgpack.encode({"name": "n", "count": 3})
+        answer = here.ask("POST", "/body", content=content, headers={"Content-Type": MSGPACK})
+        assert (answer.status_code, answer.json()) == (201, {"name": "n", "count": 3})
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"",
+            b"\xc1",
+            b"\x81",
+            msgspec.msgpack.encode({"x": 1}),
+            b"\xc7\x02\x01xx",
+            b"\xc7\x01\x02\x00",
+            b"\xd9\x01\xff",
+        ],
+    )
+    def test_a_body_that_is_none(self, here: Stage, content: bytes) -> None:
+        answer = here.ask("POST", "/body", content=content, headers={"Content-Type": MSGPACK})
+        assert answer.status_code in (400, 422), answer.text

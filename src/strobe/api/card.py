@@ -35,6 +35,7 @@ def list_item(run: Run) -> dict[str, Any]:
         "group": run.group,
         "job_type": run.job_type,
         "directory": run.directory,
+        "url": run.url,
     }
 
 

@@ -128,6 +128,6 @@ def _footer(page: dict[str, Any], screen: Screen) -> Iterator[str]:
         yield screen.style(f"damaged: {damage['segment']} at byte {damage['start']}: {damage['reason']}", "red")
     if page["damages"]:
         yield f"  strobe journal verify {page['directory']}"
-    yield f"in {page['directory']}"
-    if page["state"] == "running":
+    yield f"in {page['directory']}" if page["directory"] else f"at {page['url']}"
+    if page["state"] == "running" and page["directory"]:
         yield f"strobe run tail {page['id']}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from strobe.cli.parser import Subparsers, add_command
 from strobe.cli.render import Screen, value_text
-from strobe.cli.target import api_of
+from strobe.cli.target import add_host, reader_of
 
 
 def register(verbs: Subparsers) -> None:
@@ -23,6 +23,7 @@ def register(verbs: Subparsers) -> None:
     diff.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more")
     diff.add_argument("--ignore", metavar="REGEX", action="append", default=[], help="leave out keys; may be repeated")
     diff.add_argument("-a", "--all", action="store_true", help="also what is the same")
+    add_host(diff)
 
     export = add_command(
         verbs,
@@ -42,6 +43,7 @@ def register(verbs: Subparsers) -> None:
     )
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to (default: stdout)")
     export.add_argument("-k", "--key", action="append", metavar="KEY", help="only this metric; may be repeated")
+    add_host(export)
 
 
 def _diff(args: Namespace) -> int:
@@ -49,7 +51,7 @@ def _diff(args: Namespace) -> int:
     from strobe.api.filter import ABSENT
 
     screen = Screen(args)
-    api = api_of(args)
+    api = reader_of(args)
     runs = [api.run(reference) for reference in args.runs]
     rows = compare(runs, ignore=args.ignore, everything=args.all)
     names = [f"{run.project}/{run.id}" for run in runs]
@@ -81,7 +83,7 @@ def _export(args: Namespace) -> int:
     screen = Screen(args)
     suffix = args.output.suffix.lstrip(".") if args.output else ""
     form = args.format or (suffix if suffix in FORMATS else "csv")
-    api = api_of(args)
+    api = reader_of(args)
     runs = [api.run(reference) for reference in args.runs]
     count = export(runs, form, output=args.output, stdout=sys.stdout, keys=args.key)
     screen.note(

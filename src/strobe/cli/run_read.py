@@ -10,7 +10,7 @@ from typing import Any
 from strobe.api.jsonable import jsonable
 from strobe.cli.parser import Subparsers, add_command
 from strobe.cli.render import Screen, duration_text, time_text, value_text, write_csv
-from strobe.cli.target import api_of
+from strobe.cli.target import add_host, api_of, reader_of
 
 _DEFAULT_LIMIT = 20
 STATES = ("running", "finished", "failed", "crashed", "killed", "preempted")
@@ -39,6 +39,7 @@ def register(verbs: Subparsers) -> None:
     ls.add_argument("--reverse", action="store_true", help="turn the order round")
     ls.add_argument("--show", action="append", metavar="FIELD", default=[], help="one more column; may be repeated")
     ls.add_argument("--csv", action="store_true", help="print CSV")
+    add_host(ls)
 
     show = add_command(
         verbs,
@@ -49,6 +50,7 @@ def register(verbs: Subparsers) -> None:
     )
     show.add_argument("run", metavar="RUN", nargs="?", default="latest", help="the run (default: latest)")
     show.add_argument("-a", "--all", action="store_true", help="all metrics and config keys, however many")
+    add_host(show)
 
     tail = add_command(
         verbs,
@@ -75,7 +77,7 @@ def _ls(args: Namespace) -> int:
         filters["state"] = {"$in": args.state}
     if args.tag:
         filters["$and"] = [{"tags": tag} for tag in args.tag]
-    found = api_of(args).runs(args.project, filters=filters, order=_order(args.sort, args.reverse))
+    found = reader_of(args).runs(args.project, filters=filters, order=_order(args.sort, args.reverse))
     limit = args.limit if args.limit is not None else 0 if args.json or args.csv else _DEFAULT_LIMIT
     shown = found[:limit] if limit > 0 else found[:]
     extra = {run.id: [lookup(run, field) for field in args.show] for run in shown}
@@ -131,7 +133,7 @@ def _show(args: Namespace) -> int:
     from strobe.cli.card import card_lines
 
     screen = Screen(args)
-    run = api_of(args).run(args.run)
+    run = reader_of(args).run(args.run)
     page = card(run)
     if args.json:
         screen.json(page)

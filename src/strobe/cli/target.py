@@ -1,8 +1,8 @@
-"""What a command works on: the home that its options and the settings name."""
+"""What a command works on: the home that its options and the settings name, or a server that it reads."""
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
 from strobe.api.client import Api
 from strobe.home import Home
@@ -21,3 +21,13 @@ def home_of(args: Namespace) -> Home:
 
 def api_of(args: Namespace) -> Api:
     return Api(home_of(args))
+
+
+def add_host(parser: ArgumentParser) -> None:
+    """Let a command that reads runs read them from a server."""
+    parser.add_argument("--host", metavar="URL", help="read from this server instead of the home")
+
+
+def reader_of(args: Namespace) -> Api:
+    """Return what a command with `add_host` reads. `strobe login` keeps the key for a server."""
+    return Api(base_url=args.host) if args.host else api_of(args)

@@ -1,6 +1,6 @@
 """Questions to one server: an answer, or an exception that says what to do.
 
-What passes (a lost connection, a server that is busy) is tried again a few times; what does not is raised at once.
+What passes (a lost connection, a server that is busy) is tried again for some seconds; what does not is raised at once.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from strobe.wire.series import SERIES, decode_series
 
 T = TypeVar("T")
 
-_TRIES = 4
-_LONGEST_PAUSE_S = 5.0
+#: seconds for which what passes is tried again
+PATIENCE_S = 5.0
 #: bytes of a content that are asked for at once, so that a lost connection costs no more
-PIECE_BYTES = 8 << 20
+PIECE_BYTES = 4 << 20
 
 
 class Host:
     """One server, for one key."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, *, patience_s: float = PATIENCE_S) -> None:
         self._link = link
+        self._patience_s = patience_s
 
     @property
     def url(self) -> str:
@@ -113,18 +114,18 @@ class Host:
 
     def download(self, path: str, target: Path, size: int, *, missing: type[Error] = CommError) -> None:
         """Write a content to a file, piece by piece; one that changes meanwhile is an error, never a mixture."""
-        etag = ""
+        headers = {"Accept": "*/*"}
         with open(target, "wb") as stream:
-            while stream.tell() < size:
+            while True:
                 start = stream.tell()
-                headers = {"Accept": "*/*", "Range": f"bytes={start}-{min(size, start + PIECE_BYTES) - 1}"}
-                if etag:
-                    headers["If-Match"] = etag
+                if size:  # an empty content has no part that could be asked for
+                    headers["Range"] = f"bytes={start}-{min(size, start + PIECE_BYTES) - 1}"
                 answer = self._ask("GET", path, None, headers, missing=missing)
-                etag = etag or answer.headers.get("etag", "")
                 stream.write(answer.body)
-                if answer.status != 206 or not answer.body:
-                    break
+                if "etag" in answer.headers:
+                    headers["If-Match"] = answer.headers["etag"]
+                if answer.status != 206 or not answer.body or stream.tell() >= size:
+                    return
 
     # --- asking
 
@@ -137,18 +138,17 @@ class Host:
         *,
         missing: type[Error],
     ) -> Ok:
-        tries = 0
+        deadline = time.monotonic() + self._patience_s
         while True:
             answer = self._link.request(method, path, body, {"Accept": MSGPACK, **(headers or {})})
             if isinstance(answer, Ok):
                 return answer
             if isinstance(answer, Refused):
                 raise self._refusal(answer.why, answer.status, missing)
-            tries += 1
-            pause_s = max(answer.after_s, self._link.hold_s())
-            if tries == _TRIES or pause_s > _LONGEST_PAUSE_S:
+            left_s = deadline - time.monotonic()
+            if left_s <= answer.after_s:
                 raise CommError(f"{answer.why}; see that the server runs and that base_url is its address")
-            time.sleep(pause_s)
+            time.sleep(min(left_s, max(answer.after_s, self._link.hold_s())))
 
     def _refusal(self, why: str, status: int, missing: type[Error]) -> Error:
         reason = why.removeprefix(f"HTTP {status}: ")

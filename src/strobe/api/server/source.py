@@ -27,6 +27,8 @@ from strobe.remote.target import target_of, with_key
 from strobe.settings import Resolved
 
 _MAX_PAGE = 1000
+#: the manifest of an artifact of a million files
+_LONGEST_ANSWER = 512 << 20
 #: how many runs are looked through for names that are near to one that there is not
 _MAX_HINTS = 200
 
@@ -81,7 +83,7 @@ class ServerSource:
         target = msgspec.structs.replace(with_key(target), bytes_per_s=0)
         if timeout_s is not None:
             target = msgspec.structs.replace(target, timeout_s=float(timeout_s))
-        return cls(Host(Link(target)), Home(settings.home))
+        return cls(Host(Link(target, longest_answer=_LONGEST_ANSWER)), Home(settings.home))
 
     @property
     def place(self) -> str:
