@@ -177,9 +177,10 @@ class Handler(BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
     def batches(self, body: bytes) -> list[Batch]:
-        assert self.headers["Content-Encoding"] == "gzip"
+        encoding = self.headers["Content-Encoding"]
+        assert encoding in ("gzip", "identity")
         stream = BatchStream(max_bytes=64 << 20)
-        found = list(stream.feed(zlib.decompress(body, 31)))
+        found = list(stream.feed(zlib.decompress(body, 31) if encoding == "gzip" else body))
         stream.close()
         return found
 

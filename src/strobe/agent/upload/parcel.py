@@ -16,9 +16,10 @@ MAX_ENTRIES = 8_000
 MAX_CELLS = 60_000
 #: of the journal, for rows of long texts
 MAX_READ = 4 << 20
-#: what is tried before all is compressed, and the share of it that is left where that is not worth it
-_SAMPLE = 16 << 10
-_WORTHLESS = 0.85
+#: pieces that are tried before all is compressed, and how much of them is left where that is not worth it
+_SAMPLES = 16
+_SAMPLE_BYTES = 2 << 10
+_WORTHLESS = 0.8
 
 
 class Share:
@@ -62,8 +63,9 @@ def body_of(shares: list[Share]) -> tuple[bytes, str]:
     Values that look random, as those of many metrics do, would cost more time than bytes: they stay as they are.
     """
     plain = b"".join(share.body for share in shares)
-    middle = plain[len(plain) // 2 :][:_SAMPLE]
-    if len(plain) > _SAMPLE and len(zlib.compress(middle, 1)) > _WORTHLESS * len(middle):
+    starts = range(0, len(plain), max(1, len(plain) // _SAMPLES))
+    sample = b"".join(plain[start : start + _SAMPLE_BYTES] for start in starts)
+    if len(sample) < len(plain) and len(zlib.compress(sample, 1)) > _WORTHLESS * len(sample):
         return plain, "identity"
     packer = zlib.compressobj(1, zlib.DEFLATED, 31)
     return packer.compress(plain) + packer.flush(), "gzip"
