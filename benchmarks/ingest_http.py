@@ -1,11 +1,11 @@
-"""Taking in through HTTP from real uploaders, against the store's own rate, in one run; and the server's memory meanwhile.
+"""Taking in through HTTP from real uploaders, against the store's own rate, in one run; and the server's memory.
 
 The load is that of `store.py`: rows of 20 random float64 values. They lie in the journals of offline runs, one home for
 each uploader; a process per home runs the uploader of agent and `strobe sync` on them and brings them to a real
 `strobe server` process on SQLite: journals are read, packed, compressed, sent, checked, decompressed and taken in. The
 rate counts from the word "go" until the last uploader has its last acknowledgement; starting interpreters does not
-count. The store's own rate is `store.py`'s: batches of 1,000 rows in memory, a transaction each, into a new file. Both
-take turns, and the median of the ratios counts. Uploaders and server share the machine's cores.
+count. The store's own rate is what `store.py` measures: batches of 1,000 rows in memory, a transaction each, in a new
+file. Both take turns, and the median of the ratios counts. Uploaders and server share the machine's cores.
 
 Memory: what the server has in RAM before the first request, and the most it has during these loads and then during runs
 that are several times as long. It may grow by what allocators keep, not with what was sent.
@@ -31,11 +31,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import store as own
-
 from strobe.bench.server import USER, LocalServer, local_server
-from strobe.store.store import open_store
 
+KEYS = 20
 AT_LEAST = 1 / 3
 IDLE_BYTES = 120e6
 #: how much more memory loads of several times the length may take
@@ -55,14 +53,15 @@ for row in values:
 run.finish()
 """
 
-# A process of its own: the uploader on the runs of a home. It says "ready", waits for a line, and tells what came of it.
+# A process of its own: the uploader on the run of a home. It says "ready", waits for a line, and tells how it ended.
 _SEND = """
 import json, sys, time
 from pathlib import Path
 from strobe.agent.upload.foreground import Foreground, Order
 from strobe.home import Home, RunPath
 from strobe.remote.target import Target
-home, target, place = Home(Path(sys.argv[1])), Target(base_url=sys.argv[2], api_key=sys.argv[3]), RunPath.parse(sys.argv[4])
+home, url, key, place = sys.argv[1:]
+home, target, place = Home(Path(home)), Target(base_url=url, api_key=key), RunPath.parse(place)
 orders = [Order(home=home, run_dir=found, target=target, destination=place) for found in home.iter_runs()]
 work = Foreground(orders, report=sys.stderr.write)
 print("ready", flush=True)
@@ -82,11 +81,11 @@ class Homes:
         self.rows = rows
         self.homes = [directory / f"home{number}-{rows}" for number in range(uploaders)]
         for home in self.homes:
-            _check(subprocess.run([sys.executable, "-c", _WRITE, str(home), str(rows), str(own.KEYS)]))
+            _check(subprocess.run([sys.executable, "-c", _WRITE, str(home), str(rows), str(KEYS)]))
 
     @property
     def points(self) -> int:
-        return len(self.homes) * self.rows * own.KEYS
+        return len(self.homes) * self.rows * KEYS
 
     def send(self, server: LocalServer, project: str) -> float:
         """Bring all runs to a project of the server; return the seconds it took."""
@@ -94,9 +93,7 @@ class Homes:
             [sys.executable, "-c", _SEND, str(home), server.url, server.key, f"{USER}/{project}/r{number}"]
             for number, home in enumerate(self.homes)
         ]
-        senders = [
-            subprocess.Popen(one, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for one in commands
-        ]
+        senders = [subprocess.Popen(one, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for one in commands]
         for sender in senders:
             _line(sender)
         began = time.perf_counter()
@@ -120,8 +117,8 @@ class Homes:
         with urllib.request.urlopen(request) as answer:
             digests = json.load(answer)["digests"]
         counts = {digest["count"] for digest in digests.values()}
-        if len(digests) != own.KEYS or counts != {self.rows}:
-            raise SystemExit(f"{run} has {len(digests)} keys of {counts} points; {own.KEYS} of {self.rows} were sent")
+        if len(digests) != KEYS or counts != {self.rows}:
+            raise SystemExit(f"{run} has {len(digests)} keys of {counts} points; {KEYS} of {self.rows} were sent")
 
 
 def _line(process: subprocess.Popen[str]) -> str:
@@ -157,18 +154,14 @@ def highest_memory(server: LocalServer) -> Iterator[list[int]]:
         samples.append(server.resident_bytes())
 
 
-def store_rate(directory: Path, points: int) -> float:
-    """Return the points per second that the store takes in by itself, into a new file."""
-    directory.mkdir()
-    rows = own.Rows(own.KEYS)
-    bodies = [rows.batch(*rows.take(own.ROWS)) for _ in range(points // (own.KEYS * own.ROWS))]
-    store = open_store(f"sqlite:///{directory}/strobe.db", directory / "blobs")
-    began = time.perf_counter()
-    for body in bodies:
-        own.take_in(store, body)
-    took = time.perf_counter() - began
-    store.close()
-    return len(bodies) * own.KEYS * own.ROWS / took
+def store_rate(points: int) -> float:
+    """Return the points per second that the store takes in by itself, as `store.py` finds it."""
+    script = Path(__file__).with_name("store.py")
+    batches = str(points // (KEYS * 1000))
+    command = [sys.executable, str(script), "--only", "ingest", "--batches", batches]
+    # Its exit code is about its own bars.
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    return float(json.loads(done.stdout.splitlines()[-1])["ingest"]["store_points_per_s"])
 
 
 def measure(directory: Path, rows: int, uploaders: int, turns: int) -> dict[str, Any]:
@@ -180,11 +173,10 @@ def measure(directory: Path, rows: int, uploaders: int, turns: int) -> dict[str,
         idle = server.resident_bytes()
         with highest_memory(server) as short:
             for turn in range(turns):
-                theirs.append(store_rate(directory / f"own{turn}", homes.points))
+                theirs.append(store_rate(homes.points))
                 ours.append(homes.points / homes.send(server, f"turn{turn}"))
         with highest_memory(server) as long:
             long_homes.send(server, "long")
-        size = server.store_bytes
     return {
         "http_points_per_s": statistics.median(ours),
         "store_points_per_s": statistics.median(theirs),
@@ -193,7 +185,6 @@ def measure(directory: Path, rows: int, uploaders: int, turns: int) -> dict[str,
         "uploaders": uploaders,
         "points_per_turn": homes.points,
         "points_of_long_load": long_homes.points,
-        "bytes_per_point": size / (turns * homes.points + long_homes.points),
         "idle_bytes": idle,
         "peak_bytes": max(short),
         "long_peak_bytes": max(long),

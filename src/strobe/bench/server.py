@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from strobe.bench.load.worker.process import resident_bytes
 from strobe.errors import Error, MissingExtra
 
 USER = "bench"
@@ -29,19 +30,10 @@ class LocalServer:
     url: str
     key: str
     pid: int
-    directory: Path
 
-    @property
-    def store_bytes(self) -> int:
-        """How large its database is, with what is not yet moved into the main file."""
-        return sum(path.stat().st_size for path in self.directory.glob("strobe.db*"))
-
-    def resident_bytes(self, field: str = "VmRSS") -> int:
-        """Return the memory that it has in RAM; with `VmHWM` the most it ever had."""
-        for line in Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
-            if line.startswith(f"{field}:"):
-                return int(line.split()[1]) * 1024
-        raise Error(f"the server's process {self.pid} tells no {field}")
+    def resident_bytes(self) -> int:
+        """Return the memory that it has in RAM, shared libraries included."""
+        return resident_bytes(self.pid)
 
 
 @contextmanager
@@ -62,7 +54,7 @@ def local_server(directory: Path) -> Iterator[LocalServer]:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output, env=environment
         )
     try:
-        yield LocalServer(_wait_for_url(process, log), key, process.pid, directory)
+        yield LocalServer(_wait_for_url(process, log), key, process.pid)
     finally:
         process.terminate()
         try:
