@@ -23,9 +23,11 @@ def register(subparsers: Subparsers) -> None:
         summary="serve the runs of this home to this machine, live, and open the browser",
         examples=["strobe ui", "strobe ui --port 9000 --no-browser"],
         detail="Follows the home's journals directly: no server, agent or account is needed. Only this machine can "
-        "reach it. What it keeps is an index that can be thrown away; runs, files and edits stay in the home.",
+        "reach it. What it keeps is an index that can be made again, and saved views; runs, files and edits stay in "
+        "the home.",
     )
     ui.add_argument("--port", type=int, metavar="N", help=f"port to listen on ({_PORT}, or any that is free)")
+    ui.add_argument("--rebuild", action="store_true", help="make the index of the runs again from their journals")
     ui.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
 
 
@@ -45,11 +47,13 @@ def _ui(args: Namespace) -> int:
     log = open_log("text")
     wanted = _PORT if args.port is None else args.port
     try:
-        elsewhere = serve_home(home, Listen(port=wanted), log, on_ready)
+        elsewhere = serve_home(home, Listen(port=wanted), log, on_ready, rebuild=args.rebuild)
     except UsageError:
         if args.port is not None:
             raise
-        elsewhere = serve_home(home, Listen(port=0), log, on_ready)  # somebody else has our usual port
+        elsewhere = serve_home(
+            home, Listen(port=0), log, on_ready, rebuild=args.rebuild
+        )  # somebody else has our usual port
     if elsewhere is not None:
         screen.note(f"{home.path} is served already{f' at {elsewhere}' if elsewhere else ''}")
         _open(args, elsewhere)

@@ -20,6 +20,7 @@ class Overview:
     description: str
     created_ns: int
     retention_days: int | None
+    quota_bytes: int | None
     num_runs: int
     num_running: int
     #: when a run was made, ended, or gave a sign of life; the project's own time if it has none
@@ -63,7 +64,7 @@ def _given(entities: Sequence[str], accesses: Sequence[str]) -> list[tuple[str, 
 
 
 def _read(cursor: Cursor, where: str, parameters: list[Any]) -> list[Overview]:
-    columns = "id, entity, name, access, description, created_ns, retention_days"
+    columns = "id, entity, name, access, description, created_ns, retention_days, quota_bytes"
     projects = cursor.all(f"SELECT {columns} FROM project WHERE {where} ORDER BY entity, name LIMIT ?", *parameters)
     return [_with_figures(cursor, *row) for row in projects]
 

@@ -16,7 +16,7 @@ import strobe
 from strobe.errors import NotInStore
 from strobe.home import Home, RunPath
 from strobe.journal import event as ev
-from strobe.server.local.home_tail import HomeTail
+from strobe.server.local.home_tail import HomeTail, forget_runs
 from strobe.server.local.index import IndexPlace
 from strobe.server.local.store import LocalStore
 
@@ -109,6 +109,18 @@ def test_an_index_that_was_thrown_away_is_made_again(home: Home, index: LocalSto
         assert last_loss(fresh) == 0.1
     finally:
         fresh.close()
+
+
+def test_an_index_is_made_again_and_views_stay(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail_of(home, index).poll()
+    index.views.create("local", "p", "mine", {"a": 1}, owner="me", now_ns=1)
+    index.database.write(forget_runs)
+    with pytest.raises(NotInStore):
+        index.runs.find(PATH)
+    tail_of(home, index).poll()
+    assert last_loss(index) == 0.1
+    assert index.views.get("local", "p", "mine").document == {"a": 1}
 
 
 def test_a_run_that_is_gone_from_the_home_goes_from_the_index(home: Home, index: LocalStore) -> None:

@@ -29,6 +29,8 @@ _SCAN_SHARE = 0.05
 #: a run that was written to is followed closely for so long
 _WARM_NS = 60 * 10**9
 _SIGN_NS = 10 * 10**9
+#: counts changes of how journals become rows; an index of another format is made again
+_FORMAT = 1
 _TABLE = "CREATE TABLE IF NOT EXISTS tailed (run TEXT PRIMARY KEY, sizes BLOB NOT NULL)"
 Sizes = dict[str, dict[str, int]]
 
@@ -45,7 +47,7 @@ class HomeTail:
         #: runs that are being written to, or were lately, and when they last had something new
         self._tails: dict[RunPath, RunTail] = {}
         self._warm_ns: dict[RunPath, int] = {}
-        store.database.write(lambda cursor: cursor.run(_TABLE))
+        store.database.write(_prepare)
         rows = store.database.read(lambda cursor: cursor.all("SELECT run, sizes FROM tailed"))
         self._known: dict[RunPath, Sizes] = {RunPath.parse(run): msgspec.json.decode(sizes) for run, sizes in rows}
         self._scan_at_ns = self._signed_ns = 0
@@ -138,6 +140,21 @@ class HomeTail:
         if self._problems.get(path) != problem:
             self._problems[path] = problem
             self._log(f"run {path} cannot be followed: {problem}")
+
+
+def _prepare(cursor: Cursor) -> None:
+    cursor.run(_TABLE)
+    found = cursor.one("PRAGMA user_version")
+    if found != (_FORMAT,):
+        forget_runs(cursor)
+        cursor.run(f"PRAGMA user_version = {_FORMAT}")
+
+
+def forget_runs(cursor: Cursor) -> None:
+    """Empty the index, so that it is made again; views, rules and the like stay."""
+    cursor.run(_TABLE)
+    cursor.run("DELETE FROM tailed")
+    cursor.run("DELETE FROM run")
 
 
 def _newest(item: tuple[RunPath, RunDir]) -> float:

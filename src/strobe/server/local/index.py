@@ -14,16 +14,13 @@ from strobe.agent.lock import Lock
 from strobe.home import Home
 from strobe.journal.append import is_network
 
-#: counts changes of what the index holds; another number is another index
-_FORMAT = 1
-
 
 class IndexPlace:
     """The directory of a home's index."""
 
     def __init__(self, home: Home) -> None:
         self.path = _directory(home)
-        self.database = self.path / f"index-{_FORMAT}.db"
+        self.database = self.path / "ui.db"
         self._lock = Lock(str(self.path / "lease"))
         self._address = self.path / "address"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from strobe.home import Home
 from strobe.server.alerts import read_alert_settings
 from strobe.server.chores import Chore
-from strobe.server.local.home_tail import HomeTail
+from strobe.server.local.home_tail import HomeTail, forget_runs
 from strobe.server.local.index import IndexPlace
 from strobe.server.local.store import LocalStore
 from strobe.server.serve import Listen, serve
@@ -20,7 +20,9 @@ from strobe.server.services import ServerSettings, open_services
 _TAIL_S = 0.2
 
 
-def serve_home(home: Home, listen: Listen, log: logging.Logger, on_ready: Callable[[str], None]) -> str | None:
+def serve_home(
+    home: Home, listen: Listen, log: logging.Logger, on_ready: Callable[[str], None], *, rebuild: bool = False
+) -> str | None:
     """Serve the runs of a home until a signal says stop; return at once with the address if another process does."""
     place = IndexPlace(home)
     if not place.take():
@@ -28,6 +30,8 @@ def serve_home(home: Home, listen: Listen, log: logging.Logger, on_ready: Callab
     try:
         store = LocalStore(home, place.database)
         try:
+            if rebuild:
+                store.database.write(forget_runs)
             alerts = read_alert_settings(os.environ, is_local=True)
             settings = ServerSettings(mode="local", allowed_hosts=(listen.host,), alerts=alerts)
             services = open_services(store, settings, log)

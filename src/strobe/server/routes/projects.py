@@ -16,6 +16,7 @@ from strobe.store.projects import Access
 
 _PROJECTS = "/api/v1/projects"
 _PROJECT = _PROJECTS + "/{entity}/{project}"
+Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 Days = Annotated[int, Meta(ge=1, le=36_500)]
 
 
@@ -50,6 +51,8 @@ class ProjectChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     description: Text | UnsetType = UNSET
     #: runs that ended longer ago are deleted; null keeps them
     retention_days: Days | UnsetType | None = UNSET
+    #: how much the project may keep; null for as much as there is room for
+    quota_bytes: Bytes | UnsetType | None = UNSET
 
 
 @endpoint("GET", _PROJECTS, query=ProjectsQuery, returns=ProjectList, access="read", tag="projects")
@@ -94,11 +97,11 @@ async def create_project(call: Call, body: NewProject) -> Overview:
 
 @endpoint("PATCH", _PROJECT, path=ProjectPlace, body=ProjectChange, returns=Overview, access="write", tag="projects")
 async def change_project(call: Call, path: ProjectPlace, body: ProjectChange) -> Overview:
-    """Change a project's description, or, as its administrator, who may see it and how long runs are kept."""
+    """Change a project's description, or, as its administrator, who may see it and how much is kept for how long."""
     entity = call.entity(path.entity)
     changes: dict[str, Any] = {
         name: found
-        for name in ("access", "description", "retention_days")
+        for name in ("access", "description", "retention_days", "quota_bytes")
         if (found := getattr(body, name)) is not UNSET
     }
     await call.require("write" if changes.keys() <= {"description"} else "admin", entity, path.project)

@@ -20,7 +20,7 @@ CREATE TABLE run (
     project_id BIGINT NOT NULL REFERENCES project (id),
     -- the run's id as its user knows it
     name {text_c} NOT NULL,
-    state TEXT NOT NULL DEFAULT 'running',
+    state {text_c} NOT NULL DEFAULT 'running',
     created_ns BIGINT NOT NULL,
     started_ns BIGINT NOT NULL DEFAULT 0,
     ended_ns BIGINT,
