@@ -30,6 +30,8 @@ _CONNECT_S = 10.0
 _SLICE = 32 << 10
 _LONGEST_ANSWER = 16 << 20
 _LONGEST_WAIT_S = 3600.0
+#: answers of a server have its protocol version among their headers
+_MARK = PROTOCOL_HEADER.lower()
 _PASSING = frozenset({408, 425, 429, 507})
 _POINTS = frozenset({"/ingest", "/heartbeat"})
 
@@ -78,6 +80,8 @@ class Link:
         self._longest_answer = longest_answer
         self.server: Handshake | None = None
         self._key: str | None = None
+        #: whether the server was reached before, and whether it marks its answers as its own
+        self._is_known = self._is_marked = False
         #: bytes of bodies sent so far, whatever became of them
         self.num_sent = 0
         self._clock = clock
@@ -117,15 +121,26 @@ class Link:
             except msgspec.MsgspecError:
                 found = Handshake(server="")
             if found.server != "strobe":
-                return Refused(f"{self.target.base_url} is not a Strobe server; set base_url to one")
+                return self._note_stranger(lane)
             oldest, newest = found.protocols
             if oldest > PROTOCOL:
                 return Refused(f"the server needs a newer Strobe than {__version__} here; pip install -U strobe")
             if newest < OLDEST_PROTOCOL:
                 return Refused(f"the server (Strobe {found.version}) is too old for Strobe {__version__} here")
             self._key = with_key(self.target).api_key
+            self._is_marked = _MARK in answer.headers
+            self._is_known = True
             self.server = found
             return answer
+
+    def _note_stranger(self, lane: LaneName) -> Answer:
+        """Return what it means that somebody else answers: it passes where the server itself was reached before."""
+        if not self._is_known:
+            return Refused(f"{self.target.base_url} is not a Strobe server; set base_url to one")
+        passing = Retry(f"{self.target.base_url}: something else answers there just now, not a Strobe server")
+        with self._lock:
+            self.lanes[lane].note(passing, self._clock())
+        return passing
 
     def request(
         self,
@@ -203,7 +218,11 @@ class Link:
         with self._lock:
             if trip_s is not None:
                 self._pace.note_round_trip(trip_s, self._clock())
-        return judge(response.status, dict(response.headers), content, now=time.time())
+        answer = judge(response.status, dict(response.headers), content, now=time.time())
+        if isinstance(answer, Ok) and self._is_marked and PROTOCOL_HEADER in headers and _MARK not in answer.headers:
+            # A network that wants its terms accepted says 200 to everything; believing it would lose what was sent.
+            return Retry(f"{self.target.base_url}: HTTP {answer.status}, but something on the way answered, not Strobe")
+        return answer
 
     def _metered(self, body: bytes | Body) -> Iterator[bytes]:
         for piece in _slices(body) if isinstance(body, bytes) else body.slices():

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strobe.server.log import FIELDS
 from strobe.server.problem import Problem, fault, problem_of, problem_response
 from strobe.server.services import Services
+from strobe.wire import PROTOCOL, PROTOCOL_HEADER
 
 REQUEST_ID = "X-Request-ID"
 #: the sender went away before it had an answer (nginx's number for it)
@@ -62,7 +63,10 @@ class Observe:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 trace.status = message["status"]
-                MutableHeaders(scope=message).setdefault(REQUEST_ID, trace.request_id)
+                headers = MutableHeaders(scope=message)
+                headers.setdefault(REQUEST_ID, trace.request_id)
+                # Senders tell by it that it is us who answer, not something on the way.
+                headers.setdefault(PROTOCOL_HEADER, str(PROTOCOL))
             await send(message)
 
         started = time.perf_counter()
