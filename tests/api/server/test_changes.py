@@ -157,16 +157,36 @@ def test_a_file_that_changes_while_it_is_fetched_is_an_error(fresh: Twins, run: 
     assert list((tmp_path / "down").iterdir()) == []
 
 
-def test_artifacts_are_edited_and_deleted(fresh: Twins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STROBE_HOME", str(fresh.home.path))
-    monkeypatch.setenv("STROBE_AGENT", "off")
-    monkeypatch.setenv("STROBE_SILENT", "true")
-    (tmp_path / "a.txt").write_text("a")
-    with strobe.init(project="p", id="maker", mode="offline") as maker:
-        artifact = strobe.Artifact("data", type="dataset")
-        artifact.add_file(str(tmp_path / "a.txt"))
-        maker.log_artifact(artifact, aliases=["good"]).wait()
+@pytest.fixture
+def _data(fresh: Twins, tmp_path: Path) -> None:
+    """An artifact that a run logged, on the server."""
+    (tmp_path / "a.txt").write_text("the content")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, item in (("HOME", fresh.home.path), ("AGENT", "off"), ("SILENT", "true")):
+            patch.setenv(f"STROBE_{name}", str(item))
+        with strobe.init(project="p", id="maker", mode="offline") as maker:
+            artifact = strobe.Artifact("data", type="dataset")
+            artifact.add_file(str(tmp_path / "a.txt"))
+            maker.log_artifact(artifact, aliases=["good"]).wait()
     fresh.upload(fresh.home.run_dir(RunPath("local", "p", "maker")))
+
+
+@pytest.mark.usefixtures("_data")
+def test_a_content_that_is_not_what_was_logged_is_refused(fresh: Twins, tmp_path: Path) -> None:
+    (blob,) = [
+        path for path in (tmp_path / "server" / "blobs").rglob("*") if path.is_file() and path.stat().st_size == 11
+    ]
+    blob.chmod(0o644)
+    blob.write_bytes(b"the kontent")
+    for _ in range(2):
+        with pytest.raises(ArtifactError, match="digest"):
+            fresh.remote.artifact("p/data").download(tmp_path / "down")
+    assert [path for path in (tmp_path / "reader").rglob("*") if path.is_file()] == []
+    assert list((tmp_path / "down").iterdir()) == []
+
+
+@pytest.mark.usefixtures("_data")
+def test_artifacts_are_edited_and_deleted(fresh: Twins) -> None:
     found = fresh.remote.artifact("p/data")
     found.description, found.tags = "words", ["x"]
     found.metadata["rows"] = 3
@@ -179,6 +199,8 @@ def test_artifacts_are_edited_and_deleted(fresh: Twins, tmp_path: Path, monkeypa
     assert again.logged_by() == RunPath("ann", "p", "maker")
     with pytest.raises(UsageError, match="delete_aliases=True"):
         again.delete()
+    with pytest.raises(UsageError, match="takes artifacts from runs"):
+        again.link("q/elsewhere")
     again.delete(delete_aliases=True)
     assert again.state == "DELETED"
     with pytest.raises(ArtifactError):

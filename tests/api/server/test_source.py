@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,10 @@ def test_what_is_not_there(twins: Twins) -> None:
     assert twins.real.url in str(caught.value)
     with pytest.raises(RunNotFound, match="no run 'p/zzz'"):
         twins.remote.run("p/zzz")
+    with pytest.raises(RunNotFound, match=r"ann/nope"):
+        list(twins.remote.runs("nope"))
+    with pytest.raises(RunNotFound, match=r"bob/p"):
+        twins.remote.run("bob/p/latest")
     with pytest.raises(ArtifactError, match=re.escape(twins.real.url)):
         twins.remote.artifact("p/nothing:latest")
     with pytest.raises(ArtifactError, match="there is latest, best, v1, v0"):
@@ -167,6 +172,21 @@ def test_artifacts(twins: Twins) -> None:
     assert remote.artifact_exists("p/dataset:v0")
     assert not remote.artifact_exists("p/dataset:v7")
     assert not remote.artifact_exists("p/dataset:v0", type="model")
+
+
+def test_what_was_downloaded_is_not_asked_for_again(twins: Twins, asked: list[str], tmp_path: Path) -> None:
+    artifact = twins.remote.artifact("p/dataset:v0")
+    artifact.download(tmp_path / "once")
+    assert [line for line in asked if "/files/" in line] == [
+        "GET /artifacts/ann/p/collections/dataset/versions/v0/files/d/data.bin",
+        "GET /artifacts/ann/p/collections/dataset/versions/v0/files/notes.txt",
+    ]
+    assert len([line for line in asked if line.endswith("/manifest")]) == 1
+    asked.clear()
+    twins.remote.artifact("p/dataset:v0").download(tmp_path / "twice")
+    assert [line for line in asked if "/files/" in line] == []
+    assert (tmp_path / "twice" / "d" / "data.bin").read_bytes() == bytes(range(256)) * 40
+    assert artifact.get_entry("notes.txt").download(tmp_path / "entry") == str(tmp_path / "entry" / "notes.txt")
 
 
 def test_many_runs_in_one_table(twins: Twins) -> None:

@@ -127,6 +127,9 @@ class ServerCollection(Collection):
         self._kind = kind
         self._at = at("artifacts", entity, project, "collections", name)
         self._known: dict[int, VersionFacts] = {}
+        #: never change once they are there
+        self._manifests: dict[int, bytes] = {}
+        self._contents: dict[int, _Fetched] = {}
 
     @property
     def place(self) -> str:
@@ -176,18 +179,23 @@ class ServerCollection(Collection):
 
     def manifest(self, number: int) -> Manifest:
         algorithm = self._told(number).algorithm
-        content = self._host.raw(f"{self._version_at(f'v{number}')}/manifest", missing=ArtifactError)
-        return Manifest.decode(content, algorithm=algorithm)
+        if number not in self._manifests:
+            path = f"{self._version_at(f'v{number}')}/manifest"
+            self._manifests[number] = self._host.raw(path, missing=ArtifactError)
+        return Manifest.decode(self._manifests[number], algorithm=algorithm)
 
     def contents(self, number: int) -> Objects:
-        version = self._version_at(f"v{number}")
-        return _Fetched(self.home.artifacts / "objects", self._host, version, self.manifest(number))
+        if number not in self._contents:
+            version, manifest = self._version_at(f"v{number}"), self.manifest(number)
+            self._contents[number] = _Fetched(self.home.artifacts / "objects", self._host, version, manifest)
+        return self._contents[number]
 
     def create(self, kind: str) -> None:
         raise UsageError(f"{self.place} takes artifacts from runs; log it in a run, or in a home")
 
     def delete(self, number: int) -> None:
-        self._known.pop(number, None)
+        for kept in (self._known, self._manifests, self._contents):
+            kept.pop(number, None)
         self._host.send("DELETE", self._version_at(f"v{number}") + "?aliases=true", missing=ArtifactError)
 
     # --- aliases
