@@ -22,6 +22,7 @@ from strobe.errors import UsageError
 from strobe.server.app import create_app
 from strobe.server.chores import Chore
 from strobe.server.log import FIELDS
+from strobe.server.memory import share_heaps
 from strobe.server.protocol import ImpatientProtocol
 from strobe.server.services import Services
 
@@ -77,6 +78,7 @@ def serve(
         raise UsageError(f"{listen.tls_cert} with the key {listen.tls_key} cannot be used: {error}") from error
     sockets = _bind(listen)
     url = _url(listen, sockets[0])
+    share_heaps()
     server = _Server(config, services, listen.drain_s, lambda: _ready(services.log, url, on_ready))
     server.run(sockets)
 
