@@ -55,15 +55,18 @@ class Settler:
         project = cursor.one("SELECT entity FROM project WHERE id = ?", project_id)
         assert project is not None
         facts = read_facts(cursor, run_id)
-        summary = summarize(cursor, facts, read_book(cursor, run_id))
+        book = read_book(cursor, run_id)
         new = document(
             run=name,
             entity=project[0],
             attributes=values(facts.attributes),
             config=values(facts.config),
-            summary=summary,
+            summary=summarize(cursor, facts, book),
         )
         old: dict[str, Any] = value.decode(settled) if settled else {}
+        old.pop("last_step", None)
         self._index.replace(cursor, project_id, run_id, old, new)
+        # Lists show the last step; it is not in the index, which it would make write with every batch.
+        new["last_step"] = book.last_step
         cursor.run("UPDATE run SET settled = ?, is_dirty = 0 WHERE id = ?", value.encode_decoded(new), run_id)
         return True

@@ -156,7 +156,7 @@ def test_artifacts(pair: tuple[Run, Run], tmp_path: Path) -> None:
 def test_the_whole_page(pair: tuple[Run, Run]) -> None:
     local, remote = (card(run) for run in pair)
     for page in (local, remote):
-        del page["directory"], page["entity"]
+        del page["directory"], page["entity"], page["url"]
         page["metrics"] = _figures(page["metrics"])
         for use in page["artifacts"]:
             del use["aliases"]  # a journal has those of the moment of logging, a server those of now

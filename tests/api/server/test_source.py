@@ -70,6 +70,7 @@ def test_pages_come_as_they_are_needed(twins: Twins, asked: list[str]) -> None:
         0.2,
         {"max": 400.0},
     )
+    assert (runs[1].state, runs[1].num_rows, runs[1].last_step) == ("finished", 41, 40)
     assert len(asked) == 1, "what a list tells needs no further question"
     assert len(runs) == 4
     assert "count=true" in asked[1]

@@ -40,6 +40,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     created_ns: int
     ended_ns: int | None
     num_rows: int
+    last_step: int | None = None
     tags: list[Any]
     notes: str
     group: str | None
@@ -51,7 +52,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     attempts: list[Attempt] = []
     keys: list[str] = []
     metrics: dict[str, dict[str, Any]] = {}
-    last_step: int | None = None
 
     @property
     def path(self) -> RunPath:

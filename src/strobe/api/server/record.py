@@ -223,7 +223,7 @@ class ServerFacts:
 
     @property
     def last_step(self) -> int | None:
-        return self._whole.last_step
+        return self._record.document.last_step
 
     @property
     def rejected(self) -> int:

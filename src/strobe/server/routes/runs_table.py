@@ -46,6 +46,8 @@ class RunItem(msgspec.Struct, kw_only=True):
     #: who wants it to stop
     stop_by: str | None
     num_rows: int
+    #: the highest step
+    last_step: int | None
     tags: list[Any]
     notes: str
     group: str | None
@@ -216,6 +218,7 @@ def run_item(item: Item, now_ns: int, columns: list[str] | None) -> RunItem:
         deleted_ns=item.deleted_ns,
         stop_by=item.stop_by,
         num_rows=item.num_rows,
+        last_step=known.get("last_step"),
         tags=known["tags"],
         notes=str(known["notes"]),
         group=_text(known.get("group")),
