@@ -18,6 +18,7 @@ from strobe.errors import CommError
 from strobe.journal import value
 from strobe.journal.history import iter_scalars
 from strobe.journal.reader import with_text_keys
+from strobe.store.database import NUL_SYMBOL
 from strobe.store.series import BOOL, FLOAT, INT, Points
 from strobe.wire.batch import Block, Column
 
@@ -143,7 +144,7 @@ def read_blocks(blocks: Sequence[Block], writer: int, *, since: int = 0) -> Logg
             logged.num_rows += len(rows)
         logged.max_time = max(logged.max_time, int(rows.times.max()))
         for key, column in zip(block.keys, block.columns, strict=True):
-            _read_column(logged, rows, key, column)
+            _read_column(logged, rows, storable(key), column)
     return logged
 
 
@@ -152,7 +153,8 @@ def read_points(blocks: Sequence[Block], writer: int, keys: set[str] | None = No
     found: dict[str, list[Points]] = {}
     for block in blocks:
         rows: _Rows | None = None
-        for key, column in zip(block.keys, block.columns, strict=True):
+        for name, column in zip(block.keys, block.columns, strict=True):
+            key = storable(name)
             if keys is not None and key not in keys and not (column.kind == "m" and _is_within(key, keys)):
                 continue
             rows = rows or _Rows(block, writer)
@@ -161,9 +163,9 @@ def read_points(blocks: Sequence[Block], writer: int, keys: set[str] | None = No
             elif column.kind == "q":
                 found.setdefault(key, []).append(rows.points(np.frombuffer(column.cells, "<i8").astype("<f8"), INT))
             elif len(rows):
-                for name, points in _mixed_points(rows, key, _cells(column, len(rows))).items():
-                    if keys is None or name in keys:
-                        found.setdefault(name, []).append(points)
+                for inner, points in _mixed_points(rows, key, _cells(column, len(rows))).items():
+                    if keys is None or inner in keys:
+                        found.setdefault(inner, []).append(points)
     return found
 
 
@@ -235,7 +237,7 @@ def _mixed_points(rows: _Rows, key: str, cells: list[Any]) -> dict[str, Points]:
     found: dict[str, tuple[list[int], list[float], list[int]]] = {}
     for row in rows.in_order():
         for name, number in iter_scalars(key, cells[row]):
-            places, values, kinds = found.setdefault(name, ([], [], []))
+            places, values, kinds = found.setdefault(storable(name), ([], [], []))
             places.append(row)
             values.append(_as_float(number))
             kinds.append(BOOL if isinstance(number, bool) else INT if isinstance(number, int) else FLOAT)
@@ -276,6 +278,11 @@ def _cells(column: Column, num_rows: int) -> list[Any]:
     if not isinstance(cells, list) or len(cells) != num_rows:
         raise CommError(f"a column of mixed values is not a list of {num_rows}")
     return [with_text_keys(cell) if cell.__class__ is dict else cell for cell in cells]
+
+
+def storable(name: str) -> str:
+    """Return a name as every database can hold it."""
+    return name.replace("\0", NUL_SYMBOL) if "\0" in name else name
 
 
 def _as_float(number: float) -> float:

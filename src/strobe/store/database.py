@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 Row = tuple[Any, ...]
+#: what stands for a NUL in text, which PostgreSQL cannot hold
+NUL_SYMBOL = "\N{SYMBOL FOR NULL}"
 T = TypeVar("T")
 
 

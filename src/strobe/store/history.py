@@ -21,7 +21,6 @@ from strobe.store.pages import Pages
 from strobe.store.series import EVERYTHING, Line, Points, Window, read_points
 from strobe.store.series.page import MAX_I64, MIN_I64
 from strobe.store.series_table import HISTORY
-from strobe.store.summary import plain_number
 
 _CELLS_AT_ONCE = 400_000
 _MAX_ROWS, _MIN_ROWS = 2000, 16
@@ -121,9 +120,10 @@ def _iter_lane(cursor: Cursor, book: RunBook, lane: str, window: Window) -> Iter
     samples: dict[int, tuple[int, dict[str, Any]]] = {}
     for key in sorted({row.key for row in book.rows if row.lane == lane}):
         for points in read_points(Pages(cursor), book.line(key, window, lane=lane)):
-            for index, step in enumerate(points.step.tolist()):
-                sample = samples.setdefault(step, (int(points.time_ns[index]), {}))
-                sample[1][key] = plain_number(points, index)
+            for step, time_ns, number in zip(
+                points.step.tolist(), points.time_ns.tolist(), points.plain_values(), strict=True
+            ):
+                samples.setdefault(step, (time_ns, {}))[1][key] = number
     for step in sorted(samples):
         time_ns, values = samples[step]
         yield time_ns, lane, values
@@ -141,10 +141,9 @@ def _read_some(
         if sum(map(len, found)) >= at_once:
             horizon = min(horizon, int(found[-1].step[-1]))
         for points in found:
-            for index, step in enumerate(points.step.tolist()):
-                order_ns = int(points.time_ns[index] + points.lag_ns[index])
-                cell = _Cell(int(points.time_ns[index]), order_ns, plain_number(points, index))
-                cells.setdefault(step, {})[key] = cell
+            moments = zip(points.time_ns.tolist(), points.order_ns.tolist(), points.plain_values(), strict=True)
+            for step, moment in zip(points.step.tolist(), moments, strict=True):
+                cells.setdefault(step, {})[key] = _Cell(*moment)
     for owner, bound in _owners(book, attempt):
         for name, step, cell in _objects(cursor, owner, keys, first, min(horizon, bound), attempt, at_once):
             if name is None:

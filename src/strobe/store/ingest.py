@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from strobe.errors import CommError
 from strobe.home import check_name
 from strobe.journal import value
 from strobe.journal.event import Alert, Console
@@ -19,7 +20,7 @@ from strobe.journal.reader import Noted, decode_event
 from strobe.journal.segment import Header
 from strobe.store import tail
 from strobe.store.alerts import Alerts
-from strobe.store.columns import Logged, LoggedObject, read_blocks
+from strobe.store.columns import Logged, LoggedObject, read_blocks, storable
 from strobe.store.console.append import Piece
 from strobe.store.console.append import add as add_console
 from strobe.store.database import Cursor, Database
@@ -27,7 +28,7 @@ from strobe.store.projects import ensure_project
 from strobe.store.quotas import Quotas
 from strobe.store.series_table import HISTORY, write_series
 from strobe.store.state import Facts, decode_facts, encode_facts
-from strobe.wire.batch import Ack, Batch
+from strobe.wire.batch import Ack, Batch, Note
 
 _RUN = "id, project_id, state, deleted_ns, num_writers, tail_rows, tail_points, tail_batches, tail_next"
 
@@ -69,7 +70,12 @@ class Ingest:
     def take(self, batch: Batch, *, now_ns: int) -> Taken:
         """Take in a batch, or say why not in its ack. Raises CommError if its content makes no sense."""
         check_name("run id", batch.run)
-        return self._database.write(lambda cursor: self._take(cursor, batch, now_ns))
+        named = batch
+        if "\0" in f"{batch.writer}{batch.kind}{batch.host}":
+            named = msgspec.structs.replace(
+                batch, writer=storable(batch.writer), kind=storable(batch.kind), host=storable(batch.host)
+            )
+        return self._database.write(lambda cursor: self._take(cursor, named, now_ns))
 
     def _take(self, cursor: Cursor, batch: Batch, now_ns: int) -> Taken:
         run = _lock_run(cursor, batch, now_ns)
@@ -84,11 +90,7 @@ class Ingest:
             cursor.run("UPDATE run SET heartbeat_ns = ? WHERE id = ?", now_ns, run.id)
             return Taken(_ack(batch, next_sequence, "duplicate"), run.id)
         logged = read_blocks(batch.blocks, number, since=next_sequence)
-        notes = [
-            Noted(note.sequence, decode_event(note.event), note.order_ns)
-            for note in batch.notes
-            if note.sequence >= next_sequence
-        ]
+        notes = [_decode(note) for note in batch.notes if note.sequence >= next_sequence]
         self._store_rows(cursor, run, batch, number, logged)
         self._store_events(cursor, run, batch, notes)
         cursor.run("UPDATE writer SET next = ? WHERE run_id = ? AND name = ?", batch.until, run.id, batch.writer)
@@ -162,6 +164,19 @@ class Ingest:
         for note in others:
             facts.take(header, (batch.attempt, note.order_ns, batch.writer, note.sequence), note.event)
         write_facts(cursor, run.id, facts)
+
+
+def _decode(note: Note) -> Noted:
+    """Return the event of a note, checked as far as the database needs it; raise CommError if it is none."""
+    try:
+        event = decode_event(note.event)
+    except (msgspec.MsgspecError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise CommError(f"a note holds something that is no event: {error}") from error
+    for name in ("time_ns", "from_step", "fork_step"):
+        number = getattr(event, name, None)
+        if number is not None and not -(2**63) <= number < 2**63:
+            raise CommError(f"an event has {name} {number}; it must fit into 64 bits")
+    return Noted(note.sequence, event, note.order_ns)
 
 
 def read_facts(cursor: Cursor, run_id: int) -> Facts:

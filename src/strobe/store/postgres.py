@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from psycopg import errors as pg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from strobe.errors import StoreBusy, StoreError, StoreFull
-from strobe.store.database import POSTGRES, Cursor, Row, T
+from strobe.store.database import NUL_SYMBOL, POSTGRES, Cursor, Row, T
 
 _MAX_CONNECTIONS = 16
 _CONNECT_TIMEOUT_S = 10.0
@@ -78,19 +78,26 @@ class _PostgresCursor:
         self._cursor = cursor
 
     def all(self, sql: str, *parameters: Any) -> list[Row]:
-        return self._cursor.execute(_spelled(sql), parameters).fetchall()
+        return self._cursor.execute(_spelled(sql), _storable(parameters)).fetchall()
 
     def stream(self, sql: str, *parameters: Any) -> Iterator[Row]:
-        yield from self._cursor.stream(_spelled(sql), parameters, binary=True)
+        yield from self._cursor.stream(_spelled(sql), _storable(parameters), binary=True)
 
     def one(self, sql: str, *parameters: Any) -> Row | None:
-        return self._cursor.execute(_spelled(sql), parameters).fetchone()
+        return self._cursor.execute(_spelled(sql), _storable(parameters)).fetchone()
 
     def run(self, sql: str, *parameters: Any) -> int:
-        return self._cursor.execute(_spelled(sql), parameters).rowcount
+        return self._cursor.execute(_spelled(sql), _storable(parameters)).rowcount
 
     def many(self, sql: str, rows: Iterable[Row]) -> None:
-        self._cursor.executemany(_spelled(sql), rows)
+        self._cursor.executemany(_spelled(sql), map(_storable, rows))
+
+
+def _storable(parameters: Sequence[Any]) -> Sequence[Any]:
+    """Return the parameters; in text the NUL, which PostgreSQL cannot hold, is its symbol."""
+    if any(isinstance(item, str) and "\0" in item for item in parameters):
+        return [item.replace("\0", NUL_SYMBOL) if isinstance(item, str) else item for item in parameters]
+    return parameters
 
 
 @functools.lru_cache(maxsize=4096)

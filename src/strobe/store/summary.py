@@ -5,7 +5,6 @@ The same answer as `strobe.journal.replay.Replay.summary` gives from the journal
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,7 +13,7 @@ from strobe.journal.goal import guess_goal
 from strobe.store.database import Cursor
 from strobe.store.lines import RunBook
 from strobe.store.pages import Pages
-from strobe.store.series import BOOL, INT, Buckets, Points, Window, digest, read_points
+from strobe.store.series import Buckets, Points, Window, digest, read_points
 from strobe.store.series_table import HISTORY
 from strobe.store.state import Facts
 
@@ -73,8 +72,8 @@ def _last_by_step(cursor: Cursor, book: RunBook, key: str) -> _Timed | None:
     (bucket,) = digest(Pages(cursor), [book.line(key)])
     if len(bucket):
         points = _last_point(cursor, book, key, bucket)
-        order_ns = int(points.time_ns[-1] + points.lag_ns[-1])
-        candidates.append((int(bucket.last_step[0]), order_ns, int(points.time_ns[-1]), plain_number(points, -1)))
+        order_ns = int(points.order_ns[-1])
+        candidates.append((int(bucket.last_step[0]), order_ns, int(points.time_ns[-1]), points.plain_values()[-1]))
     for owner, before in _owners(book):
         for row in owner.rows_of(key):
             bound = owner.clip(row.attempt, row.top)
@@ -101,7 +100,7 @@ def _last_point(cursor: Cursor, book: RunBook, key: str, bucket: Buckets) -> Poi
 
 def _exact(cursor: Cursor, book: RunBook, key: str, points: Points) -> float | int | bool:
     """Return the value of a single point; of an integer that a double does not hold, from its object."""
-    number = plain_number(points, -1)
+    number = points.plain_values()[-1]
     if isinstance(number, float) or abs(number) < 2**53:
         return number
     for owner, _ in _owners(book):
@@ -110,7 +109,7 @@ def _exact(cursor: Cursor, book: RunBook, key: str, points: Points) -> float | i
             owner.id,
             key,
             int(points.step[-1]),
-            int(points.time_ns[-1] + points.lag_ns[-1]),
+            int(points.order_ns[-1]),
         )
         if found is not None:
             exact: int = value.decode(found[0])
@@ -127,14 +126,6 @@ def _owners(book: RunBook) -> Iterable[tuple[RunBook, int | None]]:
         until = owner.inherited_until + 1
         bound = until if bound is None else min(bound, until)
         owner = owner.parent
-
-
-def plain_number(points: Points, index: int) -> float | int | bool:
-    """Return a point's value as what was logged: a float, an integer or a bool."""
-    number, kind = float(points.value[index]), int(points.kind[index])
-    if kind == BOOL:
-        return bool(number)
-    return int(number) if kind == INT and math.isfinite(number) else number
 
 
 def _digests(cursor: Cursor, facts: Facts, book: RunBook, last: dict[str, _Timed]) -> dict[str, Buckets]:

@@ -20,6 +20,7 @@ from strobe.home import RunPath
 ColumnKind = Literal["d", "q", "m"]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Sequence = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 _LENGTH = struct.Struct("<I")
 
@@ -54,7 +55,7 @@ class Note(msgspec.Struct, frozen=True, array_like=True):
     """An event with its place; the event itself stays encoded until somebody needs it."""
 
     sequence: Sequence
-    order_ns: int
+    order_ns: Integer
     event: bytes
 
 
@@ -69,7 +70,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: main, rank, fork, shared, system, agent or edit
     kind: Name = "main"
     host: str = ""
-    rank: int | None = None
+    rank: Integer | None = None
     first: Sequence
     until: Sequence
     blocks: list[Block] = []

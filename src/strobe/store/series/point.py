@@ -6,6 +6,7 @@ Must not know pages or buckets.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -116,6 +117,23 @@ class Points(Curve):
     def curve(self) -> Curve:
         return Curve(self.ints[:CURVE_INTS], self.floats)
 
+    @property
+    def order_ns(self) -> Array:
+        """The moments that order points; the sum wraps like the subtraction that made the lag, so they are exact."""
+        moments: Array = self.time_ns + self.lag_ns
+        return moments
+
+    def plain_values(self) -> list[float | int | bool]:
+        """Return the values as what was logged: floats, integers and bools."""
+        numbers: list[float | int | bool] = self.value.tolist()
+        for index in np.flatnonzero(self.kind).tolist():
+            number = numbers[index]
+            if int(self.kind[index]) == BOOL:
+                numbers[index] = bool(number)
+            elif math.isfinite(number):  # an integer beyond all doubles is inf here
+                numbers[index] = int(number)
+        return numbers
+
     def ordered(self, rank: Array) -> Points:
         """Return the points by step, of each step the latest: the greatest (time + lag, rank of writer, sequence).
 
@@ -123,7 +141,6 @@ class Points(Curve):
         """
         if (self.step[1:] > self.step[:-1]).all():
             return self
-        moment = self.time_ns + self.lag_ns  # wraps like the subtraction that made the lag, so it is the moment again
-        order = np.lexsort((self.sequence, rank[self.writer], moment, self.step))
+        order = np.lexsort((self.sequence, rank[self.writer], self.order_ns, self.step))
         steps = self.step[order]
         return self.take(order[np.append(steps[1:] != steps[:-1], True)])
