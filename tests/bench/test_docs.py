@@ -27,7 +27,7 @@ def test_every_profile_tracker_feature_and_column_is_named() -> None:
 def test_the_example_of_a_tracker_has_all_its_parts(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(TRACKER, encoding="utf-8")
-    assert catalog.load_tracker(path).offers == {"table", "image", "stored"}
+    assert catalog.load_tracker(path).offers == {"table", "image", "stored", "arrival"}
 
 
 def test_the_example_of_a_profile_measures(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     benchmark: str
     subject: str
     subject_version: str = ""
+    #: the server it was measured with, such as "strobe 0.1.0"; none offline
+    server: str = ""
     #: feature → value, such as {"mode": "offline", "stats": "on"}
     variant: dict[str, str] = {}
     metric: str

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from strobe.cli.parser import Subparsers, add_command, add_group
 
 if TYPE_CHECKING:
+    from strobe.bench.load.job import Server
     from strobe.bench.load.runner import Plan
     from strobe.bench.records import Record
     from strobe.cli.render import Screen
@@ -37,6 +38,7 @@ def register(subparsers: Subparsers) -> None:
         examples=[
             "strobe bench load --profile all --tracker strobe,wandb --repeat 5",
             "strobe bench load --profile v1-empty --tracker strobe --variant agent=on --variant agent=off",
+            "strobe bench load --profile v1-scalars --tracker strobe --mode online",
         ],
     )
     load.add_argument("--list", action="store_true", help="print the profiles and trackers there are, and stop")
@@ -53,6 +55,11 @@ def register(subparsers: Subparsers) -> None:
         help="comma-separated names, or a path ending in .py (default: strobe,wandb)",
     )
     load.add_argument("--mode", default="offline", choices=("offline", "online"), help="default: offline")
+    load.add_argument(
+        "--server",
+        metavar="URL",
+        help="online: send to this server, with the key that `strobe login` keeps (default: one started for this)",
+    )
     load.add_argument(
         "--variant",
         action="append",
@@ -118,7 +125,24 @@ def _plan(args: argparse.Namespace) -> Plan:
         venvs=Path(args.venvs) if args.venvs else venvs.default_directory(),
         directory=Path(args.directory) if args.directory else None,
         timeout_s=args.timeout,
+        server=_server(args),
     )
+
+
+def _server(args: argparse.Namespace) -> Server | None:
+    from strobe.bench.load.job import Server
+    from strobe.cli.target import settings_of
+    from strobe.errors import UsageError
+    from strobe.remote.target import Target, target_of, with_key
+
+    if args.server is None:
+        return None
+    if args.mode != "online":
+        raise UsageError(f"--server {args.server} is for --mode online; offline nothing is sent")
+    target = target_of(settings_of(args).replace(base_url=args.server)) or Target(base_url=args.server)
+    if (key := with_key(target).api_key) is None:
+        raise UsageError(f"no key for {args.server}; `strobe login --host {args.server}`, or set STROBE_API_KEY")
+    return Server(target.base_url, key)
 
 
 def _names(text: str) -> list[str]:
@@ -156,7 +180,7 @@ def _print_report(args: argparse.Namespace, plan: Plan, records: list[Record], s
 
         screen.json(msgspec.to_builtins(records))
         return
-    titles = {(f"load/{p.name}", m.name): m.title for p in plan.profiles for m in p.metrics}
+    titles = {(f"load/{p.name}", m.name): m.title for p in plan.profiles for m in plan.metrics(p)}
     screen.out(report.improvement_table(records, lambda *key: titles[key], args.baseline))
     for text in report.unstable(records):
         screen.note(f"unstable: {text}")

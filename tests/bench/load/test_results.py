@@ -33,6 +33,15 @@ def test_columns_and_medians(tmp_path: Path) -> None:
     assert line == 'v1-2024-04-11-0,night,v1-empty,"mode=offline,stats=on",0.1.0,strobe,,,time_load,0.2'
 
 
+def test_the_server_of_an_online_measurement_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    results.append(path, [_record(server="strobe 0.2.0", variant={"mode": "online"})])
+    assert (
+        path.read_text().splitlines()[1]
+        == "v1-2024-04-11-0,,v1-empty,mode=online,0.1.0,strobe,0.2.0,strobe,time_load,0.2"
+    )
+
+
 def test_the_header_is_written_once(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     results.append(path, [_record()])

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from strobe.bench.load import catalog, runner
+from strobe.bench.load import catalog, runner, venvs
 from strobe.bench.load.job import Job
 from strobe.bench.load.variant import Subject
+from strobe.bench.load.worker import arrival
 from strobe.errors import UsageError
 
 FAKE = catalog.load_tracker(Path(__file__).parent / "fake_tracker.py")
@@ -70,7 +71,7 @@ def test_what_a_tracker_does_not_offer_is_not_run(ready: Path) -> None:
 
 
 def test_impossible_plans_are_refused(ready: Path) -> None:
-    with pytest.raises(UsageError, match="offline mode only, not online"):
+    with pytest.raises(UsageError, match="fake cannot be measured online: no server here speaks its protocol yet"):
         runner.run(_plan(ready, mode="online"))
     with pytest.raises(UsageError, match="at least 1"):
         runner.run(_plan(ready, repeat=0))
@@ -130,3 +131,37 @@ def test_workers_see_nothing_of_the_users_settings(
         "home": (1.0,),
         "strobe": (0.0,),
     }
+
+
+@pytest.mark.slow
+def test_online_a_server_is_started_and_asked_for_every_row(tmp_path: Path) -> None:
+    tracker = catalog.trackers()["strobe"]
+    python = tmp_path / "venvs" / "strobe" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')  # a link would not find this environment's packages
+    python.chmod(0o755)
+    (tmp_path / "venvs" / "strobe" / "load-bench.stamp").write_text(
+        venvs._stamp(venvs._pip_arguments(tracker.requirements))
+    )
+    plan = runner.Plan(
+        profiles=[PROFILES["v1-scalars"]],
+        subjects=[Subject(tracker, {"finish": finish}) for finish in ("wait", "leave")],
+        mode="online",
+        repeat=1,
+        options={"processes": 2, "steps": 30, "keys": 5},
+        venvs=tmp_path / "venvs",
+        directory=tmp_path,
+    )
+    records = runner.run(plan)
+    found = {(record.variant["finish"], record.metric): record for record in records}
+    assert {record.error for record in records} == {None}
+    assert {found[finish, "server_rows"].samples for finish in ("wait", "leave")} == {(60.0,)}
+    assert found["leave", "server_wait"].samples[0] > 0
+    assert records[0].server.startswith("strobe ")
+    assert records[0].variant["mode"] == "online"
+
+
+def test_a_row_that_does_not_arrive_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrival, "_LIMIT_S", 0.1)
+    with pytest.raises(RuntimeError, match="has 999 of 1,000 rows"):
+        arrival.wait_for_server(lambda: (1000, 999))

@@ -56,7 +56,7 @@ class Tracker:
     #: features that change nothing (any more): variants of them are repeats of the same measurement
     repeats: tuple[str, ...]
     environment: dict[str, str]
-    #: the optional parts it has: table, image, stored
+    #: the optional parts it has: table, image, stored, arrival
     offers: frozenset[str]
 
 
@@ -86,7 +86,7 @@ def load_tracker(path: Path) -> Tracker:
         features=dict(module.FEATURES),
         repeats=tuple(module.REPEATS),
         environment=dict(module.ENVIRONMENT),
-        offers=frozenset(part for part in ("table", "image", "stored") if hasattr(module.Tracker, part)),
+        offers=frozenset(part for part in ("table", "image", "stored", "arrival") if hasattr(module.Tracker, part)),
     )
 
 

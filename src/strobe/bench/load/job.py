@@ -1,7 +1,8 @@
 """One worker process, from start to result: one profile on one subject, once.
 
 The worker gets a directory that is also its home, an environment without the user's settings and without a way
-to the network, and a time limit. Whatever it leaves running is known by that home, and ended.
+to the network (online: but for the server), and a time limit. Whatever it leaves running is known by that home, and
+ended.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from strobe.bench.load.catalog import Profile
 from strobe.bench.load.variant import Subject
@@ -32,6 +34,24 @@ _NO_NETWORK = {
     "no_proxy": "localhost,127.0.0.1,::1",
     "DO_NOT_TRACK": "1",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server and a key for it."""
+
+    url: str
+    key: str
+    version: str = ""
+
+    def __repr__(self) -> str:  # keys do not belong in tracebacks
+        return f"Server({self.url!r})"
+
+    def variables(self) -> dict[str, str]:
+        """Return what tells a tracker of it."""
+        host = urlsplit(self.url).hostname or ""
+        direct = f"{_NO_NETWORK['NO_PROXY']},{host}"
+        return {"STROBE_BASE_URL": self.url, "STROBE_API_KEY": self.key, "NO_PROXY": direct, "no_proxy": direct}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +73,8 @@ class Job:
     mode: str
     options: dict[str, float]
     timeout_s: float
+    #: what runs are sent to in online mode
+    server: Server | None = None
 
     def run(self, parent: Path | None = None) -> Outcome:
         """Run the worker in a temporary directory below `parent` (default: the system's) and remove that."""
@@ -109,6 +131,7 @@ class Job:
             **kept,
             **_NO_NETWORK,
             **self.subject.tracker.environment,
+            **(self.server.variables() if self.server else {}),
             "HOME": str(directory / "home"),
             "TMPDIR": str(directory / "tmp"),
         }

@@ -41,6 +41,7 @@ def append(path: Path, records: Sequence[Record], *, test_name: str = "") -> int
 
 
 def _line(record: Record, test_name: str) -> list[str]:
+    server_type, _, server_version = record.server.partition(" ")
     return [
         VERSION,
         test_name,
@@ -48,8 +49,8 @@ def _line(record: Record, test_name: str) -> list[str]:
         format_variant(record.variant),
         record.subject_version,
         record.subject,
-        "",
-        "",
+        server_version,
+        server_type,
         record.metric,
         repr(median(record.samples)),
     ]

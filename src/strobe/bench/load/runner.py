@@ -7,18 +7,25 @@ profile; its record says why. Formatting belongs to report and results.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from strobe.bench import machine
 from strobe.bench.load import venvs
-from strobe.bench.load.catalog import Profile
-from strobe.bench.load.job import Job, Outcome
+from strobe.bench.load.catalog import Metric, Profile
+from strobe.bench.load.job import Job, Outcome, Server
 from strobe.bench.load.variant import Subject
 from strobe.bench.records import Environment, Record, format_variant
 from strobe.errors import Error, UsageError
 
 Say = Callable[[str], None]
+
+#: what every profile gives in online mode, besides its own
+ONLINE_METRICS = (
+    Metric("server_wait", "s", "less", "Until the server has everything, after the end"),
+    Metric("server_rows", "rows", "more", "Rows that the server has"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +42,27 @@ class Plan:
     #: where the workers' directories are made: the file system under test
     directory: Path | None = None
     timeout_s: float = 600.0
+    #: online: the server to send to (default: one of its own, on this machine, for the length of the measurement)
+    server: Server | None = None
+
+    def metrics(self, profile: Profile) -> tuple[Metric, ...]:
+        """Return what is measured of a profile."""
+        return profile.metrics + (ONLINE_METRICS if self.mode == "online" else ())
 
 
 def run(plan: Plan, say: Say = lambda text: None) -> list[Record]:
     """Measure everything in the plan; one record per profile, subject and metric."""
     _check(plan)
+    if plan.mode != "online" or plan.server is not None:
+        return _run(plan, say)
+    from strobe._version import __version__
+    from strobe.bench.server import local_server
+
+    with TemporaryDirectory(prefix="load-server-") as place, local_server(Path(place)) as started:
+        return _run(replace(plan, server=Server(started.url, started.key, __version__)), say)
+
+
+def _run(plan: Plan, say: Say) -> list[Record]:
     pythons = {s.tracker.name: venvs.ensure(s.tracker, plan.venvs, say) for s in plan.subjects}
     records: list[Record] = []
     for profile in plan.profiles:
@@ -53,10 +76,12 @@ def run(plan: Plan, say: Say = lambda text: None) -> list[Record]:
 def _check(plan: Plan) -> None:
     if plan.repeat < 1:
         raise UsageError(f"repeat must be at least 1, got {plan.repeat}")
-    for subject in plan.subjects:
-        if plan.mode not in subject.tracker.modes:
-            modes = ", ".join(subject.tracker.modes)
-            raise UsageError(f"{subject.tracker.name} can be measured in {modes} mode only, not {plan.mode}")
+    for tracker in (subject.tracker for subject in plan.subjects):
+        if plan.mode == "online" and not ("online" in tracker.modes and "arrival" in tracker.offers):
+            raise UsageError(f"{tracker.name} cannot be measured online: no server here speaks its protocol yet")
+        if plan.mode not in tracker.modes:
+            modes = ", ".join(tracker.modes)
+            raise UsageError(f"{tracker.name} can be measured in {modes} mode only, not {plan.mode}")
     known = {name for profile in plan.profiles for name in profile.options}
     if unknown := set(plan.options) - known:
         raise UsageError(f"no chosen profile has the option {', '.join(sorted(unknown))}; they have: {sorted(known)}")
@@ -69,7 +94,8 @@ def _measure(plan: Plan, profile: Profile, pythons: dict[str, Path], say: Say) -
             if done and done[-1].error:
                 continue
             done.append(_measure_once(plan, profile, subject, pythons[subject.tracker.name]))
-            say(f"{profile.name} {repetition + 1}/{plan.repeat} {subject.label}: {_brief(profile, done[-1])}")
+            found = _brief(plan.metrics(profile), done[-1])
+            say(f"{profile.name} {repetition + 1}/{plan.repeat} {subject.label}: {found}")
     return outcomes
 
 
@@ -83,17 +109,18 @@ def _measure_once(plan: Plan, profile: Profile, subject: Subject, python: Path) 
         mode=plan.mode,
         options=_options(plan, profile),
         timeout_s=plan.timeout_s,
+        server=plan.server,
     )
     outcome = job.run(plan.directory)
-    if missing := [m.name for m in profile.metrics if not outcome.error and m.name not in outcome.metrics]:
+    if missing := [m.name for m in plan.metrics(profile) if not outcome.error and m.name not in outcome.metrics]:
         raise Error(f"{profile.path}: measure() gave no {', '.join(missing)}, which METRICS promises")
     return outcome
 
 
-def _brief(profile: Profile, outcome: Outcome) -> str:
+def _brief(metrics: Sequence[Metric], outcome: Outcome) -> str:
     if outcome.error:
         return f"failed: {outcome.error}"
-    return ", ".join(f"{m.name} {outcome.metrics[m.name]:.4g} {m.unit}" for m in profile.metrics)
+    return ", ".join(f"{m.name} {outcome.metrics[m.name]:.4g} {m.unit}" for m in metrics)
 
 
 def _options(plan: Plan, profile: Profile) -> dict[str, float]:
@@ -109,6 +136,7 @@ def _records(
             benchmark=f"load/{profile.name}",
             subject=subject.tracker.name,
             subject_version=outcomes[0].version,
+            server=f"strobe {plan.server.version}".strip() if plan.server else "",
             variant={"mode": plan.mode, **subject.features},
             metric=metric.name,
             unit=metric.unit,
@@ -119,7 +147,7 @@ def _records(
             environment=environment,
             command=_command(plan, profile, subject),
         )
-        for metric in profile.metrics
+        for metric in plan.metrics(profile)
     ]
 
 

@@ -49,6 +49,11 @@ class Bench:
         os.makedirs(directory, exist_ok=True)
         return self._tracker_class(directory, self._mode, dict(self._features))
 
+    def arrival(self) -> tuple[int, int]:
+        """Online: return how many rows were recorded, and how many of them the server has."""
+        found: tuple[int, int] = self.tracker.arrival()  # type: ignore[attr-defined]  # the runner has looked for it
+        return found
+
     def option(self, name: str) -> int:
         """Return a size that the caller may choose; the profile's OPTIONS hold the defaults."""
         return int(self._options[name])

@@ -11,6 +11,7 @@ import json
 import os
 from types import ModuleType
 
+from .arrival import wait_for_server
 from .bench import Bench
 
 
@@ -39,6 +40,8 @@ def main(job_path: str) -> None:
         options={**profile.OPTIONS, **job["options"]},
     )
     metrics = profile.measure(bench)
+    if job["mode"] == "online":
+        metrics = {**metrics, **wait_for_server(bench.arrival)}
     version = _version(tracker_file.DISTRIBUTION)
     partial = job["result"] + ".partial"
     with open(partial, "w", encoding="utf-8") as stream:

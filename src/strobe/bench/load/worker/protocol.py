@@ -1,7 +1,8 @@
 """The shape of a tracker's adapter, for type checkers; adapters match it without importing it.
 
-Optional parts (`table`, `image`, `stored`) are looked for by name: a profile lists those it needs in NEEDS.
-A further one, `before_fork`, is called inside the timed region before parallel processes start.
+Optional parts (`table`, `image`, `stored`) are looked for by name: a profile lists those it needs in NEEDS. There are
+two more: `before_fork` is called inside the timed region before parallel processes start; `arrival`, which online
+measurements need, tells how many rows were recorded below the directory and how many of them the server has now.
 """
 
 from __future__ import annotations
