@@ -1,9 +1,9 @@
-"""Reading runs from Python: `strobe.Api`, over a local home.
+"""Reading runs from Python: `strobe.Api`, over a home or a server.
 
     run = strobe.Api().run("latest")
     run.history(keys=["loss"])
 
-Knows journals and directories; never a terminal, never how a run is written. The names load when first used.
+Never knows a terminal, nor how a run is written. The names load when first used: a home needs no network library.
 """
 
 from __future__ import annotations

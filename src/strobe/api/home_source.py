@@ -71,6 +71,8 @@ class HomeSource:
     """A home, for reading."""
 
     default_entity = LOCAL_ENTITY
+    list_command = "strobe run ls"
+    fill_command = "strobe demo"
 
     def __init__(self, home: Home) -> None:
         self.home = home

@@ -180,6 +180,14 @@ class Source(Protocol):
         """What messages call it: a directory or an address."""
 
     @property
+    def list_command(self) -> str:
+        """What to type to see which runs there are."""
+
+    @property
+    def fill_command(self) -> str:
+        """What to type to get a first run there."""
+
+    @property
     def default_entity(self) -> str: ...
 
     @property

@@ -39,7 +39,7 @@ def resolve(source: Source, reference: str, *, entity: str | None = None, projec
 
 def _none(source: Source, project: str | None) -> Run:
     place = f" in project {project}" if project else ""
-    raise RunNotFound(f"there are no runs{place} in {source.place}; `strobe demo` makes one")
+    raise RunNotFound(f"there are no runs{place} in {source.place}; `{source.fill_command}` gets some there")
 
 
 def _matches(text: str, runs: list[Run]) -> list[Run]:
@@ -64,7 +64,7 @@ def _fail(source: Source, reference: str, text: str, runs: list[Run]) -> Run:
     import difflib
 
     near = difflib.get_close_matches(text, {run.id for run in runs} | {run.name for run in runs}, n=3, cutoff=0.6)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`strobe run ls` lists those there are"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"`{source.list_command}` lists those there are"
     raise RunNotFound(f"no run {reference!r} in {source.place}; {hint}")
 
 

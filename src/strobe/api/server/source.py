@@ -89,6 +89,14 @@ class ServerSource:
     def place(self) -> str:
         return self.host.url
 
+    @property
+    def list_command(self) -> str:
+        return f"strobe run ls --host {self.host.url}"
+
+    @property
+    def fill_command(self) -> str:
+        return f"strobe sync --all --host {self.host.url}"
+
     @cached_property
     def _identity(self) -> Identity:
         return self.host.get("/server", Identity)
