@@ -176,6 +176,26 @@ def test_a_process_that_died_without_an_agent_is_noticed(home: Home, index: Loca
     assert index.runs.find(PATH).state == "crashed"
 
 
+@pytest.mark.slow
+def test_a_wish_to_stop_reaches_the_process(home: Home, index: LocalStore, tmp_path: Path) -> None:
+    code = (
+        f"import strobe, time; run = strobe.init(project='p', id='r', dir={str(home.path)!r}, mode='offline')\n"
+        "try:\n    [(run.log({'loss': 1.0}), time.sleep(0.02)) for _ in range(3000)]\n"
+        "except KeyboardInterrupt:\n    print('interrupted')"
+    )
+    # Who lives is known by the notes that are left for an agent, so there must be one.
+    environ = {**os.environ, "STROBE_AGENT": "true", "STROBE_AGENT_IDLE_S": "0.2"}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environ) as process:
+        tail, deadline = tail_of(home, index), time.monotonic() + 30
+        while not index.runs.in_state("running") and time.monotonic() < deadline:
+            tail.poll()
+            time.sleep(0.05)
+        assert process.poll() is None
+        index.runs.request_stop(PATH, by="me", now_ns=time.time_ns())
+        tail.poll()
+        assert process.communicate(timeout=30)[0].strip() == "interrupted"
+
+
 def test_files_are_served_from_where_they_lie(home: Home, index: LocalStore, tmp_path: Path) -> None:
     log_run(home)
     files = home.run_dir(PATH).files

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from strobe.agent.entry import ActiveEntries, Entry
+from strobe.agent.upload.interrupt import interrupt
 from strobe.errors import NotInStore
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal.skim import Skim
@@ -52,30 +53,34 @@ class HomeTail:
         self._known: dict[RunPath, Sizes] = {RunPath.parse(run): msgspec.json.decode(sizes) for run, sizes in rows}
         self._scan_at_ns = self._signed_ns = 0
         self._problems: dict[RunPath, str] = {}
+        #: writers whose processes were asked to stop
+        self._stopped: set[str] = set()
 
     def poll(self) -> int:
         """Take in what is new everywhere; return how many entries that were."""
         now_ns = self._clock()
         live = self._live()
         due = {path: tail.run_dir for path, tail in self._tails.items()}
-        due.update((path, entry.run) for path, entry in live.items())
+        due.update((path, entries[0].run) for path, entries in live.items())
         if now_ns >= self._scan_at_ns:
             began = time.monotonic()
             due.update(self._changed())
             self._scan_at_ns = now_ns + max(_SCAN_NS, int((time.monotonic() - began) / _SCAN_SHARE * 1e9))
         count = sum(self._follow(path, run_dir, now_ns) for path, run_dir in sorted(due.items(), key=_newest))
         self._cool(live.keys(), now_ns)
+        self._stop(live)
         if now_ns - self._signed_ns >= _SIGN_NS:
             self._signed_ns = now_ns
             self._judge(live.keys(), now_ns)
         return count
 
-    def _live(self) -> dict[RunPath, Entry]:
-        return {
-            entry.run.run_path: entry
-            for entry in self._active.scan().values()
-            if entry.run.path.is_relative_to(self._home.runs) and entry.is_alive() is not False
-        }
+    def _live(self) -> dict[RunPath, list[Entry]]:
+        """Return the runs with processes that live, and these."""
+        found: dict[RunPath, list[Entry]] = {}
+        for entry in self._active.scan().values():
+            if entry.run.path.is_relative_to(self._home.runs) and entry.is_alive() is not False:
+                found.setdefault(entry.run.run_path, []).append(entry)
+        return found
 
     def _changed(self) -> dict[RunPath, RunDir]:
         """Return the runs whose journals are not as they were when they were taken in; forget those that are gone."""
@@ -106,6 +111,15 @@ class HomeTail:
         for path in self._tails.keys() - set(live):
             if now_ns - self._warm_ns[path] > _WARM_NS:
                 del self._tails[path], self._warm_ns[path]
+
+    def _stop(self, live: dict[RunPath, list[Entry]]) -> None:
+        """Interrupt the processes of runs that somebody wants to stop, as Ctrl-C would, once each."""
+        indexed = [path for path in live if path in self._known]
+        for path in self._store.runs.asked_to_stop(indexed) if indexed else ():
+            for entry in live[path]:
+                if entry.writer not in self._stopped:
+                    self._stopped.add(entry.writer)
+                    interrupt(entry)
 
     def _judge(self, live: Iterable[RunPath], now_ns: int) -> None:
         """Tell the store which runs live, and which have died without a word."""
