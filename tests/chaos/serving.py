@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from strobe.store.store import Store, open_store
 
@@ -87,11 +88,18 @@ class Server:
 
     def faults(self) -> list[str]:
         """Return what the server did not expect, as it is in its log."""
-        lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
-        return [str(line) for line in lines if line.get("level") in ("error", "critical")]
+        return [str(line) for line in self._lines() if line.get("level") in ("error", "critical")]
+
+    def num_answers(self, status: int) -> int:
+        """Return how often the server answered so."""
+        return sum(line.get("status") == status for line in self._lines())
 
     def tail(self) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-8:])
+
+    def _lines(self) -> list[dict[str, Any]]:
+        # A server that was killed may have left half a line.
+        return [json.loads(line) for line in self.log.read_text().splitlines() if line[:1] == "{" and line[-1:] == "}"]
 
     def _find_port(self, begun: int) -> int:
         with self.log.open("rb") as stream:

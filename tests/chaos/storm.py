@@ -126,7 +126,12 @@ class Storm:
                 os.kill(self.rng.choice(pids), signal.SIGKILL)
                 self.num_agent_kills += 1
         time.sleep(self.rng.uniform(0.0, 0.5))
-        self._ensure_agents()
+        self.ensure_agents()
+
+    def kill_agents(self) -> None:
+        for pid in agent_pids(self.home):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _kill_server(self) -> None:
         server = self.servers[0]
@@ -134,7 +139,7 @@ class Storm:
         time.sleep(self.rng.uniform(0.0, 1.0))
         server.start()
 
-    def _ensure_agents(self) -> None:
+    def ensure_agents(self) -> None:
         """Start the agents that are missing, as the next run that somebody starts would."""
         launch.ensure(self.home, version=__version__)
         if self._has_other_host:
@@ -152,7 +157,7 @@ class Storm:
         until = time.monotonic() + timeout_s
         while Markers(self.home).scan() or self.proxy.num_held:
             assert time.monotonic() < until, f"not everything is uploaded after {timeout_s} s of calm: {self.explain()}"
-            self._ensure_agents()
+            self.ensure_agents()
             time.sleep(0.5)
 
     def check_scripts(self) -> None:
@@ -192,9 +197,7 @@ class Storm:
             sync.kill()
             sync.wait()
         stop(self.home)
-        for pid in agent_pids(self.home):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        self.kill_agents()
         self.proxy.close()
         for server in self.servers:
             server.kill()
