@@ -16,7 +16,8 @@ from .effect import contents
 KEY = "0f3c9e71d2ab4c5e8f60a1b2c3d4e5f6a7b8c9d0"
 SCRIPT = f"""
     import sys, time, strobe
-    run = strobe.init(project="p", settings=strobe.Settings(api_key={KEY!r}, base_url="http://127.0.0.1:9", finish_timeout=0.5))
+    settings = strobe.Settings(api_key={KEY!r}, base_url="http://127.0.0.1:9", finish_timeout=0.5)
+    run = strobe.init(project="p", settings=settings)
     print(run.settings)
     run.log({{"x": 1}})
     time.sleep(1)  # so that the agent describes it

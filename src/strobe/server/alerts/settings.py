@@ -21,7 +21,7 @@ class AlertSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     #: STROBE_SERVER_SMTP_HOST; without it no e-mail is sent
     smtp_host: str = ""
-    #: STROBE_SERVER_SMTP_SECURITY: starttls (port 587), tls (465) or none (25); STROBE_SERVER_SMTP_PORT for another port
+    #: STROBE_SERVER_SMTP_SECURITY: starttls (port 587), tls (465) or none (25); STROBE_SERVER_SMTP_PORT for another
     smtp_security: Security = "starttls"
     smtp_port: int = 587
     #: STROBE_SERVER_SMTP_USER and STROBE_SERVER_SMTP_PASSWORD; without a user nobody logs in
