@@ -19,6 +19,7 @@
         ├── StoreFull          no space, or a quota is used up
         ├── StoreVersion       written by another version of Strobe
         ├── StoreConflict      it contradicts what is there: a name that is taken, a version that is not the newest
+        │   └── StoreChanged   what was to be replaced is not what is there
         └── NotInStore         there is no such thing in the store
 
 A message says what happened, the value seen and what to do next, in one line.
@@ -101,6 +102,10 @@ class StoreVersion(StoreError):
 
 class StoreConflict(StoreError):
     """It contradicts what the store has: the name is taken, or somebody else was quicker."""
+
+
+class StoreChanged(StoreConflict):
+    """What was to be replaced is not what is there: somebody has replaced it meanwhile."""
 
 
 class NotInStore(StoreError):

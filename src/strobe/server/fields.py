@@ -14,6 +14,8 @@ FilePath = Annotated[str, Meta(max_length=1024, pattern=_NO_NUL)]
 Text = Annotated[str, Meta(max_length=100_000, pattern=_NO_NUL)]
 Token = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+#: the content that a file is to replace, `none` for a file that is not there yet
+Over = Annotated[str, Meta(pattern=r"^([0-9a-f]{64}|none)\Z")]
 #: nanoseconds since the epoch, and other counts
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Limit = Annotated[int, Meta(ge=1, le=1000)]

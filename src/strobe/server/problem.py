@@ -13,7 +13,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from strobe.errors import CommError, NotInStore, StoreBusy, StoreConflict, StoreFull, UsageError
+from strobe.errors import CommError, NotInStore, StoreBusy, StoreChanged, StoreConflict, StoreFull, UsageError
 
 PROBLEM_JSON = "application/problem+json"
 
@@ -96,6 +96,8 @@ def problem_of(error: BaseException) -> Problem | None:
         return Problem(503, detail=str(error), retry_after_s=_BUSY_RETRY_S)
     if isinstance(error, StoreFull):
         return Problem(507, detail=str(error), retry_after_s=_FULL_RETRY_S)
+    if isinstance(error, StoreChanged):
+        return Problem(412, detail=str(error))
     if isinstance(error, StoreConflict):
         return Problem(409, detail=str(error))
     if isinstance(error, NotInStore):

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from strobe.errors import NotInStore, UsageError
+from strobe.errors import NotInStore, StoreChanged, UsageError
 from strobe.store.contents import Content, Contents, Incoming, check_sha256
 from strobe.store.database import Cursor, Row
 from strobe.store.filepath import LAST, check_file_path
@@ -19,6 +19,9 @@ from strobe.store.references import is_in_project
 
 #: when the SDK was to keep a file: whenever it changed, at once, or at the end of the run
 Policy = Literal["live", "now", "end"]
+
+#: that a file is to take the place of none
+NOTHING = "none"
 
 _COLUMNS = "f.path, f.size, f.sha256, b.md5, f.mtime_ns, f.policy, f.uploaded_ns"
 _SELECT = f"SELECT {_COLUMNS} FROM run_file f JOIN blob b ON b.sha256 = f.sha256"
@@ -46,11 +49,24 @@ class Files:
         self._database = contents.database
 
     def put(
-        self, run_id: int, path: str, incoming: Incoming, *, policy: Policy = "now", mtime_ns: int | None = None
+        self,
+        run_id: int,
+        path: str,
+        incoming: Incoming,
+        *,
+        policy: Policy = "now",
+        mtime_ns: int | None = None,
+        over: str | None = None,
     ) -> RunFile:
-        """Make what came in the content of a file; it replaces what was there."""
+        """Make what came in the content of a file; it replaces what was there.
+
+        With `over` it replaces that content (its sha256) or `NOTHING` only, else it is a StoreChanged: a request that
+        comes late, after its sender has given it up and sent something newer, must not bring the old back.
+        """
         check_place(path, policy)
-        return self.contents.keep(incoming, lambda cursor, it: self._add(cursor, run_id, path, it, policy, mtime_ns))
+        return self.contents.keep(
+            incoming, lambda cursor, it: self._add(cursor, run_id, path, it, policy, mtime_ns, over)
+        )
 
     def put_known(
         self,
@@ -61,6 +77,7 @@ class Files:
         *,
         policy: Policy = "now",
         mtime_ns: int | None = None,
+        over: str | None = None,
     ) -> RunFile | None:
         """Make a content that the run's project has the content of a file; None if it has no such: it must be sent."""
         check_place(path, policy)
@@ -75,7 +92,7 @@ class Files:
             row = cursor.one("SELECT md5, size FROM blob WHERE sha256 = ?", sha256)
             if row is None or row[1] != size:
                 return None
-            return self._add(cursor, run_id, path, Content(sha256, *row), policy, mtime_ns)
+            return self._add(cursor, run_id, path, Content(sha256, *row), policy, mtime_ns, over)
 
         return self._database.write(change)
 
@@ -107,9 +124,18 @@ class Files:
         """Yield a file's bytes from `start` up to but without `stop`."""
         return self.contents.read(file.sha256, start, stop)
 
-    def take(self, cursor: Cursor, run_id: int, path: str, content: Content, policy: str, mtime_ns: int | None) -> None:
+    def take(
+        self,
+        cursor: Cursor,
+        run_id: int,
+        path: str,
+        content: Content,
+        policy: str,
+        mtime_ns: int | None,
+        over: str | None = None,
+    ) -> None:
         """Take what an upload in parts brought (see strobe.store.uploads)."""
-        self._add(cursor, run_id, path, content, policy, mtime_ns)
+        self._add(cursor, run_id, path, content, policy, mtime_ns, over)
 
     def project_of(self, cursor: Cursor, owner_id: int) -> tuple[str, str] | None:
         """Return the entity and project of a run that is there (see strobe.store.uploads)."""
@@ -121,11 +147,23 @@ class Files:
         return (row[0], row[1]) if row is not None else None
 
     def _add(
-        self, cursor: Cursor, run_id: int, path: str, content: Content, policy: str, mtime_ns: int | None
+        self,
+        cursor: Cursor,
+        run_id: int,
+        path: str,
+        content: Content,
+        policy: str,
+        mtime_ns: int | None,
+        over: str | None,
     ) -> RunFile:
         now = self.contents.clock()
-        if not self._note(cursor, run_id):
+        if not self._note(cursor, run_id):  # which locks the run, too
             raise NotInStore("the run is not there any more")
+        if over is not None:
+            row = cursor.one("SELECT sha256 FROM run_file WHERE run_id = ? AND path = ?", run_id, path)
+            there = NOTHING if row is None else row[0]
+            if there not in (over, content.sha256):
+                raise StoreChanged(f"{path!r} is {there}, not {over}; look at what is there, and say it as `over`")
         cursor.run(
             "INSERT INTO run_file (run_id, path, sha256, size, mtime_ns, policy, uploaded_ns) "
             "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, path) DO UPDATE SET sha256 = excluded.sha256, "

@@ -31,7 +31,14 @@ class Taker(Protocol):
     """What an upload becomes a part of."""
 
     def take(
-        self, cursor: Cursor, owner_id: int, path: str, content: Content, policy: str, mtime_ns: int | None
+        self,
+        cursor: Cursor,
+        owner_id: int,
+        path: str,
+        content: Content,
+        policy: str,
+        mtime_ns: int | None,
+        over: str | None = None,
     ) -> None:
         """Refer to the content of a complete upload, or raise if it can't be taken (any more)."""
 
@@ -133,15 +140,15 @@ class Uploads:
             self._contents.blobs.delete([key])
             raise
 
-    def complete(self, upload_id: str) -> Upload:
-        """Make the parts one content and hand it to its taker; return what the upload was.
+    def complete(self, upload_id: str, *, over: str | None = None) -> Upload:
+        """Make the parts one content and hand it to its taker (see `Files.put` for `over`); return what it was.
 
         A part that is missing, or bytes that are not what was announced: UsageError, and nothing has changed. While
         another call is at it: StoreBusy.
         """
         upload = self._database.write(lambda cursor: self._claim(cursor, upload_id))
         try:
-            keys = self._join(upload)
+            keys = self._join(upload, over)
         except BaseException:
             self._sign(upload_id, 0)
             raise
@@ -175,14 +182,14 @@ class Uploads:
         cursor.run("UPDATE upload SET joining_ns = ? WHERE id = ?", now, upload_id)
         return upload
 
-    def _join(self, upload: Upload) -> list[str]:
+    def _join(self, upload: Upload, over: str | None) -> list[str]:
         sql = "SELECT key FROM upload_part WHERE upload_id = ? ORDER BY number"
         keys = [row[0] for row in self._database.read(lambda cursor: cursor.all(sql, upload.id))]
 
         def change(cursor: Cursor, content: Content) -> list[str]:
             removed = _remove(cursor, upload.id)
             taker = self._takers[upload.kind]
-            taker.take(cursor, upload.owner_id, upload.path, content, upload.policy, upload.mtime_ns)
+            taker.take(cursor, upload.owner_id, upload.path, content, upload.policy, upload.mtime_ns, over)
             return removed
 
         expected = Content(upload.sha256, "", upload.size)

@@ -17,6 +17,7 @@ from strobe.agent.upload.cargos import cargo_of
 from strobe.agent.upload.course import Course
 from strobe.agent.upload.crew import Crew
 from strobe.agent.upload.post import Post
+from strobe.errors import StoreChanged
 from strobe.home import Home, RunPath
 from strobe.remote.link import Link
 from strobe.remote.state import read_state
@@ -144,6 +145,26 @@ def test_a_changed_file_is_sent_again_and_one_for_the_end_waits(
     drive(course)
     expected = {"live.txt": b"second, longer", "late.txt": b"second, longer", "unannounced.txt": b"from the program"}
     assert real.files("ann/p/r1") == expected
+
+
+@pytest.mark.parametrize("size", [10, 300_000])
+def test_an_uploader_that_knows_nothing_replaces_what_another_sent(
+    real: RealServer, home: Home, tmp_path: Path, size: int
+) -> None:
+    run = strobe.init(project="p", id="r1")
+    run.log({"x": 1})
+    path = Path(run.dir, "model.bin")
+    path.write_bytes(b"a" * size)
+    run.finish()
+    drive(course_of(real, home, run))
+    path.write_bytes(b"b" * (size + 1))
+    drive(course_of(real, home, run))
+    assert real.files("ann/p/r1")["model.bin"] == b"b" * (size + 1)
+    stored = real.store.runs.find(RunPath("ann", "p", "r1"))
+    with real.store.files.contents.incoming() as late:  # the first uploader's request, delivered once more
+        late.write(b"a" * size)
+        with pytest.raises(StoreChanged):
+            real.store.files.put(stored.id, "model.bin", late, over="none")
 
 
 def test_a_file_that_the_server_does_not_take_holds_up_nothing(real: RealServer, home: Home) -> None:

@@ -36,6 +36,20 @@ def test_a_file_goes_in_and_comes_out(house: House) -> None:
         assert house.ask(method, f"{FILES}/media/a%20b.bin").status_code == 404
 
 
+def test_a_file_is_replaced_over_what_its_sender_knows(house: House) -> None:
+    assert house.ask("PUT", f"{FILES}/x?over=none", content=b"one").status_code == 200
+    late = house.ask("PUT", f"{FILES}/x?over=none", content=b"two")
+    assert (late.status_code, late.json()["type"]) == (412, "urn:strobe:problem:precondition-failed")
+    known = hashlib.sha256(b"one").hexdigest()
+    said = {"path": "x", "size": 3, "sha256": hashlib.sha256(b"two").hexdigest(), "over": known}
+    upload = house.ask("POST", "/api/v1/runs/ada/lab/r1/uploads", json=said).json()["id"]
+    assert house.ask("PUT", f"/api/v1/uploads/{upload}/parts/0", content=b"two").status_code == 204
+    assert house.ask("POST", f"/api/v1/uploads/{upload}/complete?over=none").status_code == 412
+    assert house.ask("GET", f"{FILES}/x").content == b"one"
+    assert house.ask("POST", f"/api/v1/uploads/{upload}/complete?over={known}").status_code == 200
+    assert house.ask("GET", f"{FILES}/x").content == b"two"
+
+
 def test_parts_of_a_file(house: House) -> None:
     house.ask("PUT", f"{FILES}/x", content=BODY)
     got = house.ask("GET", f"{FILES}/x", headers={"Range": "bytes=10-19"})

@@ -61,8 +61,8 @@ def new_run(database: Database) -> NewRun:
     return make
 
 
-def bring(files: Files, run_id: int, path: str, body: bytes) -> str:
+def bring(files: Files, run_id: int, path: str, body: bytes, *, over: str | None = None) -> str:
     """Put a file and return its sha256."""
     with files.contents.incoming() as incoming:
         incoming.write(body)
-        return files.put(run_id, path, incoming).sha256
+        return files.put(run_id, path, incoming, over=over).sha256

@@ -6,10 +6,10 @@ import hashlib
 
 import pytest
 
-from strobe.errors import NotInStore, UsageError
+from strobe.errors import NotInStore, StoreChanged, UsageError
 from strobe.store.blobs.directory import DirectoryBlobs
 from strobe.store.database import Database
-from strobe.store.files import Files
+from strobe.store.files import NOTHING, Files
 from tests.store.files.conftest import NewRun, bring
 
 
@@ -42,6 +42,30 @@ def test_putting_again_replaces(files: Files, new_run: NewRun) -> None:
     bring(files, run, "a", b"two")
     assert b"".join(files.read(files.get(run, "a"))) == b"two"
     assert len(files.list(run)) == 1
+
+
+def test_what_comes_late_does_not_undo_what_is_newer(files: Files, new_run: NewRun) -> None:
+    run = new_run()
+    first = bring(files, run, "a", b"one", over=NOTHING)
+    assert bring(files, run, "a", b"one", over=NOTHING) == first  # sent again, because the answer was lost
+    second = bring(files, run, "a", b"two", over=first)
+    with pytest.raises(StoreChanged, match=second):
+        bring(files, run, "a", b"one", over=NOTHING)
+    third = bring(files, run, "a", b"three", over=second)
+    with pytest.raises(StoreChanged, match=third):
+        bring(files, run, "a", b"two", over=first)
+    with pytest.raises(StoreChanged, match=NOTHING):
+        bring(files, run, "b", b"two", over=first)
+    assert b"".join(files.read(files.get(run, "a"))) == b"three"
+
+
+def test_a_known_content_that_comes_late_does_not_undo_what_is_newer(files: Files, new_run: NewRun) -> None:
+    run = new_run()
+    first = bring(files, run, "a", b"one", over=NOTHING)
+    bring(files, run, "kept", b"one")  # so that the project still has it
+    bring(files, run, "a", b"two", over=first)
+    with pytest.raises(StoreChanged):
+        files.put_known(run, "a", first, 3, over=NOTHING)
 
 
 def test_lists_by_prefix_in_pages(files: Files, new_run: NewRun) -> None:

@@ -81,12 +81,13 @@ def send_parts(link: Link, start: str, announcement: dict[str, object], path: Pa
         status = msgspec.json.decode(answer.body, type=UploadStatus)
         if status.state == "there":
             return True
-        is_complete = yield from _send_missing(link, status, path)
+        over = announcement.get("over")
+        is_complete = yield from _send_missing(link, status, path, f"?over={over}" if over else "")
         if is_complete is not None:
             return is_complete
 
 
-def _send_missing(link: Link, status: UploadStatus, path: Path) -> Generator[Answer, None, bool | None]:
+def _send_missing(link: Link, status: UploadStatus, path: Path, query: str) -> Generator[Answer, None, bool | None]:
     """Send what is missing and complete the upload; None to begin anew, because the server has forgotten it."""
     size = os.stat(path).st_size
     for number in sorted(set(range(status.num_parts)) - set(status.parts)):
@@ -97,7 +98,7 @@ def _send_missing(link: Link, status: UploadStatus, path: Path) -> Generator[Ans
             return None
         if isinstance(answer, Refused):
             return False
-    answer = yield from _until_settled(link, "POST", f"/uploads/{status.id}/complete", b"")
+    answer = yield from _until_settled(link, "POST", f"/uploads/{status.id}/complete{query}", b"")
     if answer.status == 404:  # somebody has completed it, or it has expired: asking again tells
         return None
     if answer.status == 409:  # the parts are another content than was announced: the file has changed meanwhile

@@ -6,12 +6,15 @@ not announced at all, when the run has ended. Small files go whole, big ones in 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+
+import msgspec
 
 from strobe.agent.upload.content import OCTETS, SMALL_BYTES, digest, send_parts
 from strobe.agent.upload.ledger import Ledger
@@ -26,6 +29,17 @@ from strobe.remote.state import SyncState
 _AGAIN_S = 15.0
 #: refusals of a file, not of the run or of us
 _OF_THE_FILE = frozenset({400, 409, 413, 415, 422})
+_CHANGED = 412
+_NOTHING = "none"
+
+
+class _ListedFile(msgspec.Struct):
+    path: str
+    sha256: str
+
+
+class _Listed(msgspec.Struct):
+    items: list[_ListedFile]
 
 
 class _File:
@@ -61,6 +75,8 @@ class RunFiles:
         self._found: deque[_File] = deque()
         self._work: Generator[Answer, None, None] | None = None
         self._sent_at: dict[str, float] = {}
+        #: path → sha256 of what the server has there, as far as we know
+        self._known: dict[str, str] = {}
         #: files that the server does not take, as they were then
         self._refused: dict[str, tuple[int, int]] = {}
 
@@ -143,43 +159,62 @@ class RunFiles:
         policy = self._policies.get(file.path, "now" if file.path.startswith("media/") else "end")
         try:
             run = "/".join(quote(part, safe="") for part in self._state.run.split("/"))
-            if file.size <= SMALL_BYTES:
-                is_there = yield from self._send_whole(file, source, run, policy)
-            else:
-                sha256 = yield from digest(source)
-                said: dict[str, object] = {"path": file.path, "size": file.size, "sha256": sha256}
-                said |= {"policy": policy, "mtime_ns": file.mtime_ns}
-                is_there = yield from self._noting(send_parts(self._link, f"/runs/{run}/uploads", said, source), file)
+            content = source.read_bytes() if file.size <= SMALL_BYTES else b""
+            sha256 = hashlib.sha256(content).hexdigest() if content else (yield from digest(source))
+            is_there: bool | None = None
+            while is_there is None:
+                # What we say it replaces keeps a request that comes late from undoing a newer one.
+                said: dict[str, object] = {"policy": policy, "mtime_ns": file.mtime_ns}
+                said["over"] = self._known.get(file.path, _NOTHING)
+                if file.size <= SMALL_BYTES:
+                    address = f"/runs/{run}/files/{quote(file.path, safe='/')}?{urlencode(said)}"
+                    steps = self._send_whole(address, content)
+                else:
+                    said |= {"path": file.path, "size": file.size, "sha256": sha256}
+                    steps = send_parts(self._link, f"/runs/{run}/uploads", said, source)
+                is_there = yield from self._noting(steps, file)
+                if is_there is None:
+                    self._known[file.path] = yield from self._find_known(run, file.path)
         except FileNotFoundError:
             return
         except (OSError, UnicodeEncodeError) as error:
             self._refuse(file, str(error))
             return
         if is_there and self._ledger is not None:
+            self._known[file.path] = sha256
             self._ledger.add(file.path, file.size, file.mtime_ns)
             self._state.num_files = len(self._ledger)
 
-    def _send_whole(self, file: _File, source: Path, run: str, policy: str) -> Generator[Answer, None, bool]:
-        content = source.read_bytes()
-        address = f"/runs/{run}/files/{quote(file.path, safe='/')}?policy={policy}&mtime_ns={file.mtime_ns}"
+    def _send_whole(self, address: str, content: bytes) -> Generator[Answer, None, bool]:
         while True:
             answer = self._link.request("PUT", address, content, OCTETS)
-            if isinstance(answer, Refused) and answer.status in _OF_THE_FILE:
-                self._refuse(file, answer.why)
-                return False
             yield answer
             if isinstance(answer, Ok):
                 return True
             if isinstance(answer, Refused):
                 return False
 
-    def _noting(self, steps: Generator[Answer, None, bool], file: _File) -> Generator[Answer, None, bool]:
-        """Pass the steps on; a refusal of this one file must not hold up the others."""
+    def _find_known(self, run: str, path: str) -> Generator[Answer, None, str]:
+        """Return the sha256 of what the server has there."""
+        while True:
+            answer = self._link.request("GET", f"/runs/{run}/files?limit=1&prefix={quote(path, safe='')}")
+            yield answer
+            if isinstance(answer, Ok):
+                found = msgspec.json.decode(answer.body, type=_Listed).items
+                return next((one.sha256 for one in found if one.path == path), _NOTHING)
+
+    def _noting(self, steps: Generator[Answer, None, bool], file: _File) -> Generator[Answer, None, bool | None]:
+        """Pass the steps on; None if the server has something else there than we thought.
+
+        A refusal of this one file must not hold up the others.
+        """
         while True:
             try:
                 answer = next(steps)
             except StopIteration as end:
                 return bool(end.value)
+            if answer.status == _CHANGED:
+                return None
             if isinstance(answer, Refused) and answer.status in _OF_THE_FILE:
                 self._refuse(file, answer.why)
                 return False

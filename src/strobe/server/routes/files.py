@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from strobe.home import RunPath
 from strobe.server.endpoint import Call, endpoint
-from strobe.server.fields import Count, FilePath, Limit, Name
+from strobe.server.fields import Count, FilePath, Limit, Name, Over
 from strobe.server.transfer import Served, check_sha256_header, receive, serve
 from strobe.store.files import Policy, RunFile, check_place
 from strobe.store.runs import RunRow
@@ -34,6 +34,8 @@ class PutQuery(msgspec.Struct, kw_only=True):
 
     policy: Policy = "now"
     mtime_ns: Count | None = None
+    #: the sha256 of the content that it replaces, `none` for none; 412 if something else is there
+    over: Over | None = None
 
 
 class GetQuery(msgspec.Struct, kw_only=True):
@@ -76,7 +78,7 @@ async def put_content(call: Call, run_id: int, path: str, query: PutQuery) -> Ru
         await receive(call, incoming.write)
         check_sha256_header(call, incoming.content.sha256)
         file: RunFile = await call.in_thread(
-            files.put, run_id, path, incoming, policy=query.policy, mtime_ns=query.mtime_ns
+            files.put, run_id, path, incoming, policy=query.policy, mtime_ns=query.mtime_ns, over=query.over
         )
     return file
 
@@ -139,7 +141,8 @@ async def put_file(call: Call, path: FilePlace, query: PutQuery) -> RunFile:
     """Put a file of a run; it replaces what is there.
 
     The body is the content, up to the limit `part_bytes`; larger files come in parts. With the header `Strobe-Sha256`
-    a body that has changed on its way is refused (422).
+    a body that has changed on its way is refused (422). With `over` it replaces that content only (412): so a request
+    that is delivered late does not undo a newer one.
     """
     run = await find_run(call, path, "write")
     await call.in_thread(call.services.store.quotas.check, run.entity, run.project)

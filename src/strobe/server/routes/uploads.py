@@ -11,7 +11,7 @@ import msgspec
 
 from strobe.errors import UsageError
 from strobe.server.endpoint import Call, endpoint
-from strobe.server.fields import Count, FilePath, Sha256, Token
+from strobe.server.fields import Count, FilePath, Over, Sha256, Token
 from strobe.server.problem import Problem
 from strobe.server.routes.files import RunPlace, find_run
 from strobe.server.transfer import check_sha256_header, receive
@@ -27,6 +27,15 @@ class StartFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     sha256: Sha256
     policy: Policy = "now"
     mtime_ns: Count | None = None
+    #: the content that it replaces: see `PUT …/files/{path}`
+    over: Over | None = None
+
+
+class CompleteQuery(msgspec.Struct, kw_only=True):
+    """What is said as an upload is completed."""
+
+    #: the content that it replaces: see `PUT …/files/{path}`
+    over: Over | None = None
 
 
 class UploadStatus(msgspec.Struct, kw_only=True):
@@ -109,7 +118,7 @@ async def start_upload(call: Call, path: RunPlace, body: StartFile) -> UploadSta
     store = call.services.store
     said = {"policy": body.policy, "mtime_ns": body.mtime_ns}
     known: RunFile | None = await call.in_thread(
-        store.files.put_known, run.id, body.path, body.sha256, body.size, **said
+        store.files.put_known, run.id, body.path, body.sha256, body.size, over=body.over, **said
     )
     if known is not None:
         return UploadStatus(state="there", path=known.path, size=known.size, sha256=known.sha256)
@@ -141,9 +150,15 @@ async def put_part(call: Call, path: PartPlace) -> None:
 
 
 @endpoint(
-    "POST", "/api/v1/uploads/{upload}/complete", path=UploadPlace, returns=UploadStatus, access="write", tag="files"
+    "POST",
+    "/api/v1/uploads/{upload}/complete",
+    path=UploadPlace,
+    query=CompleteQuery,
+    returns=UploadStatus,
+    access="write",
+    tag="files",
 )
-async def complete_upload(call: Call, path: UploadPlace) -> UploadStatus:
+async def complete_upload(call: Call, path: UploadPlace, query: CompleteQuery) -> UploadStatus:
     """Complete an upload: size and sha256 are checked, then the file is there.
 
     409: parts are missing, or they are not what was announced; nothing has changed, `DELETE` it and start anew, or put
@@ -154,7 +169,7 @@ async def complete_upload(call: Call, path: UploadPlace) -> UploadStatus:
     if upload.missing:
         raise Problem(409, detail=f"parts {upload.missing[:20]} are missing; put them first")
     try:
-        await call.in_thread(call.services.store.uploads.complete, path.upload)
+        await call.in_thread(call.services.store.uploads.complete, path.upload, over=query.over)
     except UsageError as error:
         raise Problem(409, detail=str(error)) from error
     return UploadStatus(state="there", path=upload.path, size=upload.size, sha256=upload.sha256)

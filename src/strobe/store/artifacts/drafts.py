@@ -99,6 +99,7 @@ class Drafts:
         content: Content,
         policy: str = "",
         mtime_ns: int | None = None,
+        over: str | None = None,
     ) -> None:
         """Take what came in for an entry, if it is that (see strobe.store.uploads)."""
         expected = _expected(cursor, owner_id, path)
