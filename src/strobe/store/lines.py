@@ -23,6 +23,21 @@ _MAX_GENERATIONS = 50
 _decode_rewinds = msgspec.json.Decoder(dict[int, int]).decode
 
 
+class Unfolded:
+    """Points of runs that are not in pages yet, of all wanted keys at once, read when the first is asked for."""
+
+    def __init__(self, cursor: Cursor, run_ids: list[int], rows: list[SeriesRow]) -> None:
+        self._cursor = cursor
+        self._run_ids = run_ids
+        self._rows = rows
+        self._found: dict[int, dict[int, Points]] | None = None
+
+    def points(self, run_id: int, series: int) -> Points | None:
+        if self._found is None:
+            self._found = tail_points(self._cursor, self._run_ids, self._rows)
+        return self._found.get(run_id, {}).get(series)
+
+
 @dataclass(slots=True)
 class RunBook:
     """What a run logged under which keys in which attempts, and which steps of it count."""
@@ -36,7 +51,8 @@ class RunBook:
     parent: RunBook | None = None
     #: the last step taken over from the parent
     inherited_until: int = -1
-    tails: dict[int, Points] = field(default_factory=dict)
+    #: the points not folded yet, which are read when somebody draws a line; none if there are none
+    unfolded: Unfolded | None = None
 
     def __post_init__(self) -> None:
         self._firsts: dict[str, list[tuple[int, int]]] = {}
@@ -45,6 +61,9 @@ class RunBook:
                 self._firsts.setdefault(row.key, []).append((row.attempt, row.first_step))
 
     _firsts: dict[str, list[tuple[int, int]]] = field(init=False)
+
+    def _tail(self, row: SeriesRow) -> Points | None:
+        return None if self.unfolded is None else self.unfolded.points(self.id, row.id)
 
     @property
     def keys(self) -> list[str]:
@@ -84,12 +103,12 @@ class RunBook:
         """Return the points of a key that count; with `attempt`, what that one logged, superseded or not."""
         if attempt is not None:
             rows = [row for row in self.rows_of(key, lane) if row.attempt == attempt]
-            return Line(tuple(Part(row.id, None, self.tails.get(row.id)) for row in rows), window)
+            return Line(tuple(Part(row.id, None, self._tail(row)) for row in rows), window)
         return Line(self._parts(key, lane), window)
 
     def _parts(self, key: str, lane: str) -> tuple[Part, ...]:
         own = tuple(
-            Part(row.id, self.clip(row.attempt, row.top) if lane == HISTORY else None, self.tails.get(row.id))
+            Part(row.id, self.clip(row.attempt, row.top) if lane == HISTORY else None, self._tail(row))
             for row in self.rows_of(key, lane)
             if row.has_points
         )
@@ -139,9 +158,10 @@ def _read_books(
                 parent_id = _find_parent(cursor, parent, entity, project)
                 if parent_id is not None and parent_id != run_id:
                     parents[run_id] = (parent_id, fork_step)
-    chosen = (row for run_id in unfolded for row in books[run_id].rows if keys is None or row.key in keys)
-    for run_id, tails in tail_points(cursor, unfolded, chosen).items():
-        books[run_id].tails = tails
+    chosen = [row for run_id in unfolded for row in books[run_id].rows if keys is None or row.key in keys]
+    tails = Unfolded(cursor, unfolded, chosen)
+    for run_id in unfolded:
+        books[run_id].unfolded = tails
     elders = _read_books(cursor, {parent for parent, _ in parents.values()}, keys, lane, generations - 1)
     for run_id, (parent_id, fork_step) in parents.items():
         book = books[run_id]
