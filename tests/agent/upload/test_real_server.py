@@ -19,6 +19,7 @@ from strobe.agent.upload.crew import Crew
 from strobe.agent.upload.post import Post
 from strobe.errors import StoreChanged
 from strobe.home import Home, RunPath
+from strobe.remote.answer import Answer, Retry
 from strobe.remote.link import Link
 from strobe.remote.state import read_state
 from strobe.remote.target import Target
@@ -145,6 +146,27 @@ def test_a_changed_file_is_sent_again_and_one_for_the_end_waits(
     drive(course)
     expected = {"live.txt": b"second, longer", "late.txt": b"second, longer", "unannounced.txt": b"from the program"}
     assert real.files("ann/p/r1") == expected
+
+
+def test_a_trouble_with_files_that_has_passed_is_not_told_for_ever(
+    real: RealServer, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = strobe.init(project="p", id="r1")
+    run.log({"x": 1})
+    Path(run.dir, "model.bin").write_bytes(b"content")
+    run.finish()
+    course = course_of(real, home, run)
+    troubles = [Retry("nobody there")]
+    request = course.post.link.request
+
+    def fail_once(method: str, path: str, *rest: Any) -> Answer:
+        return troubles.pop() if method == "PUT" and troubles else request(method, path, *rest)
+
+    monkeypatch.setattr(course.post.link, "request", fail_once)
+    drive(course)
+    state = read_state(course.run_dir.path)
+    assert state is not None
+    assert (troubles, state.is_complete, state.error, state.is_unreachable) == ([], True, "", False)
 
 
 @pytest.mark.parametrize("size", [10, 300_000])

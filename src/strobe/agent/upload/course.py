@@ -162,6 +162,7 @@ class Course:
         self.progress.settle(settled)
         if (problem := self._journals.problem) is not None:
             return self._fail(Refused(f"a journal cannot be read: {problem}; see `strobe journal verify`"))
+        self._succeed()  # files may have been the last to fail, and the last to arrive
         self.is_caught_up = True
         if not is_live and not was_live:
             self.state.is_complete = True
