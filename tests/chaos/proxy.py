@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from tests.chaos.listener import Listener
@@ -38,7 +38,15 @@ _PAGE = b"<html><body>Please accept the terms of this network</body></html>"
 class ChaosProxy(Listener):
     """Passes requests on to the server at `upstream()`, a port that may change."""
 
-    def __init__(self, upstream: Callable[[], int], seed: int, *, share: float = 0.4, longest_s: float = 3.0) -> None:
+    def __init__(
+        self,
+        upstream: Callable[[], int],
+        seed: int,
+        *,
+        share: float = 0.4,
+        fates: Mapping[str, int] = FATES,
+        longest_s: float = 3.0,
+    ) -> None:
         super().__init__()
         self.counts: Counter[str] = Counter()
         #: what came, in order: "fate request", for the explanation of a failure
@@ -46,6 +54,7 @@ class ChaosProxy(Listener):
         self._upstream = upstream
         self._rng = random.Random(seed)
         self._share = share
+        self._fates = fates
         self._longest_s = longest_s
         self._held: set[asyncio.Task[None]] = set()
         self._calm = asyncio.Event()
@@ -86,7 +95,7 @@ class ChaosProxy(Listener):
     def _draw(self) -> str:
         if self._rng.random() >= self._share:
             return "pass"
-        return self._rng.choices(list(FATES), list(FATES.values()))[0]
+        return self._rng.choices(list(self._fates), list(self._fates.values()))[0]
 
     async def _meet(self, fate: str, request: Request) -> bytes | None:
         """Let a fate come true; return what the client gets, None for a connection that breaks."""
@@ -150,11 +159,11 @@ class ChaosProxy(Listener):
 
     async def _duplicate(self, request: Request) -> bytes | None:
         body = await request.read()
-        both = [exchange(self._upstream(), request.head, body) for _ in range(2)]
+        port = self._upstream()
         if self._rng.random() < 0.5:
-            responses = await asyncio.gather(*both)
+            responses = await asyncio.gather(*(exchange(port, request.head, body) for _ in range(2)))
         else:
-            responses = [await one for one in both]
+            responses = [await exchange(port, request.head, body) for _ in range(2)]
         return self._rng.choice(responses)
 
     async def _hold(self, request: Request) -> bytes | None:
