@@ -44,7 +44,10 @@ def hook_server(*statuses: int, certificate: tuple[Path, Path] | None = None) ->
 
         def log_message(self, *_: Any) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 128  # several couriers come at once; five would be turned away
+
+    server = Server(("127.0.0.1", 0), Handler)
     scheme = "http"
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
