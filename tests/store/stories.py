@@ -10,7 +10,8 @@ from typing import Any
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal import Header, JournalReader, Replay, Writer
 from strobe.journal import event as ev
-from strobe.journal.reader import Entry, Noted
+from strobe.journal.reader import Entry
+from strobe.journal.tail import place_of
 from strobe.store.ingest import Ingest
 from strobe.wire.batch import Ack, Batch, BatchStream, encode_batch
 from strobe.wire.pack import pack
@@ -70,21 +71,32 @@ class Story:
 
 def batches(run_dir: RunDir, rng: random.Random, *, rows_at_most: int = 5) -> list[list[Batch]]:
     """Return the batches of each writer, in order, cut at random and taken through the wire."""
-    by_writer: dict[str, tuple[Header, list[Entry]]] = {}
+    return [list(_cut(header, entries, rng, rows_at_most)) for header, entries in _by_writer(run_dir)]
+
+
+def overlapping(run_dir: RunDir, rng: random.Random, *, rows_at_most: int = 5) -> list[list[Batch]]:
+    """Return the batches of each writer, in order, where each repeats some of what was sent before it."""
+    return [list(_cut(header, entries, rng, rows_at_most, repeated=8)) for header, entries in _by_writer(run_dir)]
+
+
+def _by_writer(run_dir: RunDir) -> Iterable[tuple[Header, list[Entry]]]:
+    found: dict[str, tuple[Header, list[Entry]]] = {}
     for header, entry in JournalReader(run_dir.journal).poll():
-        by_writer.setdefault(header.writer, (header, []))[1].append(entry)
-    return [list(_cut(header, entries, rng, rows_at_most)) for header, entries in by_writer.values()]
+        found.setdefault(header.writer, (header, []))[1].append(entry)
+    return found.values()
 
 
-def _cut(header: Header, entries: Sequence[Entry], rng: random.Random, at_most: int) -> Iterable[Batch]:
-    start, first = 0, 0
+def _cut(
+    header: Header, entries: Sequence[Entry], rng: random.Random, at_most: int, repeated: int = 0
+) -> Iterable[Batch]:
+    start = 0
     while start < len(entries):
-        part = entries[start : start + rng.randint(1, at_most)]
-        start += len(part)
-        last = part[-1]
-        until = (last.sequence if isinstance(last, Noted) else last.record) + 1
-        yield through_wire(pack(header, part, first=first, until=until))
-        first = until
+        stop = min(start + rng.randint(1, at_most), len(entries))
+        begin = max(0, start - rng.randint(0, repeated))
+        first = place_of(entries[begin - 1]) + 1 if begin else 0
+        until = place_of(entries[stop - 1]) + 1
+        yield through_wire(pack(header, entries[begin:stop], first=first, until=until))
+        start = stop
 
 
 def through_wire(batch: Batch) -> Batch:

@@ -22,6 +22,7 @@ from strobe.journal import event as ev
 from strobe.journal.value import HOLE_VALUE, with_bigints
 from strobe.store import tail
 from strobe.store.alerts import Alerts
+from strobe.store.charts import Charts
 from strobe.store.database import Database
 from strobe.store.history import iter_history
 from strobe.store.ingest import Ingest
@@ -29,7 +30,7 @@ from strobe.store.lines import read_book
 from strobe.store.quotas import Quotas
 from strobe.store.runs import Runs
 from strobe.store.series import Window
-from tests.store.stories import PATH, Clock, Story, batches, send_shuffled
+from tests.store.stories import PATH, Clock, Story, batches, overlapping, send_shuffled, take
 
 
 def ingest_into(database: Database) -> Ingest:
@@ -170,6 +171,27 @@ def test_store_equals_journals(database: Database, told: list[Any], seed: int, m
             tell(story, told, rng)
             send_shuffled(ingest_into(database), batches(story.run_dir, rng), rng, clock)
         assert_same(database, story.replay(), path)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_sent_again_together_with_more_counts_once(database: Database, seed: int) -> None:
+    rng = random.Random(seed)
+    with _ticking() as clock, tempfile.TemporaryDirectory() as directory:
+        path = RunPath("local", "p", f"r{next(_numbers)}")
+        story = Story(Path(directory), clock, path)
+        writer = story.start()
+        for step in range(40):
+            writer.row({"loss": float(step), "deep": {"x": step}}, step)
+        ingest = ingest_into(database)
+        # Each batch goes back to somewhere before what the server has, as if the last ack had been lost.
+        for queue in overlapping(story.run_dir, rng):
+            for batch in queue:
+                with mock.patch.object(tail, "MAX_ROWS", rng.choice([1, 4, 4096])):
+                    take(ingest, batch, clock)
+        assert_same(database, story.replay(), path)
+        digests = Charts(database).digests(Runs(database).find(path).id)
+        assert {key: int(bucket.count[0]) for key, bucket in digests.items()} == {"loss": 40, "deep.x": 40}
 
 
 def test_a_window_of_the_history(database: Database, tmp_path: Path) -> None:

@@ -131,12 +131,16 @@ class _Rows:
         )
 
 
-def read_blocks(blocks: Sequence[Block], writer: int, *, since: int = 0) -> Logged:
-    """Return what the rows hold whose sequence is `since` or later; `writer` is the small number of their writer."""
+def unseen(blocks: Sequence[Block], since: int) -> list[Block]:
+    """Return the blocks without the rows whose sequence lies before `since`."""
+    # A fill has its row's sequence, not its own; taking it in again changes nothing.
+    return [block if block.is_fill or not since else _trim(block, since) for block in blocks]
+
+
+def read_blocks(blocks: Sequence[Block], writer: int) -> Logged:
+    """Return what the rows hold; `writer` is the small number of their writer."""
     logged = Logged()
-    for sent in blocks:
-        # A fill has its row's sequence, not its own; taking it in again changes nothing.
-        block = sent if sent.is_fill or not since else _trim(sent, since)
+    for block in blocks:
         rows = _Rows(block, writer)
         if not len(rows):
             continue

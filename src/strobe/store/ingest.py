@@ -20,7 +20,7 @@ from strobe.journal.reader import Noted, decode_event
 from strobe.journal.segment import Header
 from strobe.store import tail
 from strobe.store.alerts import Alerts
-from strobe.store.columns import Logged, LoggedObject, read_blocks, storable
+from strobe.store.columns import Logged, LoggedObject, read_blocks, storable, unseen
 from strobe.store.console.append import Piece
 from strobe.store.console.append import add as add_console
 from strobe.store.database import Cursor, Database
@@ -28,7 +28,7 @@ from strobe.store.projects import ensure_project
 from strobe.store.quotas import Quotas
 from strobe.store.series_table import HISTORY, write_series
 from strobe.store.state import Facts, decode_facts, encode_facts
-from strobe.wire.batch import Ack, Batch, Note
+from strobe.wire.batch import Ack, Batch, Block, Note
 
 _RUN = "id, project_id, state, deleted_ns, num_writers, tail_rows, tail_points, tail_batches, tail_next"
 
@@ -89,9 +89,10 @@ class Ingest:
         if batch.until <= next_sequence:
             cursor.run("UPDATE run SET heartbeat_ns = ? WHERE id = ?", now_ns, run.id)
             return Taken(_ack(batch, next_sequence, "duplicate"), run.id)
-        logged = read_blocks(batch.blocks, number, since=next_sequence)
+        blocks = unseen(batch.blocks, next_sequence)
+        logged = read_blocks(blocks, number)
         notes = [_decode(note) for note in batch.notes if note.sequence >= next_sequence]
-        self._store_rows(cursor, run, batch, number, logged)
+        self._store_rows(cursor, run, batch, number, blocks, logged)
         self._store_events(cursor, run, batch, notes)
         cursor.run("UPDATE writer SET next = ? WHERE run_id = ? AND name = ?", batch.until, run.id, batch.writer)
         cursor.run(
@@ -111,7 +112,9 @@ class Ingest:
             max([logged.max_time, *(note.event.time_ns for note in notes)]),
         )
 
-    def _store_rows(self, cursor: Cursor, run: _Run, batch: Batch, writer: int, logged: Logged) -> None:
+    def _store_rows(
+        self, cursor: Cursor, run: _Run, batch: Batch, writer: int, blocks: list[Block], logged: Logged
+    ) -> None:
         if not logged.keys:
             return
         lane = tail.lane_of(batch.kind, batch.writer)
@@ -120,7 +123,7 @@ class Ingest:
             points = {key: news.points for key, news in logged.keys.items() if news.points}
             self._alerts.inspect(cursor, run.project_id, run.id, batch.attempt, batch.writer, points)
         _write_objects(cursor, run.id, batch, logged.objects)
-        num_rows = sum(block.num_rows for block in batch.blocks)
+        num_rows = sum(block.num_rows for block in blocks)
         is_late = any(
             int(points.step.min()) <= folded_last
             for key, news in logged.keys.items()
@@ -136,7 +139,7 @@ class Ingest:
             # Not written to the tail first: it would be read back and removed at once.
             tail.fold_tail(cursor, run.id, {(lane, batch.attempt, key): n.points for key, n in logged.keys.items()})
             return
-        tail.append(cursor, run.id, run.tail_next, writer, batch.attempt, batch.blocks)
+        tail.append(cursor, run.id, run.tail_next, writer, batch.attempt, blocks)
         cursor.run(
             "UPDATE run SET tail_rows = tail_rows + ?, tail_points = tail_points + ?, tail_batches = tail_batches + 1,"
             " tail_next = tail_next + 1 WHERE id = ?",
