@@ -15,8 +15,10 @@ from strobe.journal import value
 from strobe.store.database import Cursor, Database
 from strobe.store.ingest import read_facts
 from strobe.store.lines import read_book
+from strobe.store.series.page import POINTS_PER_PAGE
 from strobe.store.state import values
 from strobe.store.summary import summarize
+from strobe.store.tail import fold_tail
 from strobe.store.values import Values, document
 
 
@@ -46,12 +48,16 @@ class Settler:
 
     def _settle(self, run_id: int, cursor: Cursor) -> bool:
         row = cursor.one(
-            f"SELECT name, project_id, settled FROM run WHERE id = ? AND is_dirty = 1{cursor.dialect.for_update}",
+            "SELECT name, project_id, settled, state, tail_rows FROM run WHERE id = ? AND is_dirty = 1"
+            f"{cursor.dialect.for_update}",
             run_id,
         )
         if row is None:  # another server was quicker
             return False
-        name, project_id, settled = row
+        name, project_id, settled, state, tail_rows = row
+        if state != "running" and tail_rows >= POINTS_PER_PAGE:
+            # Nothing follows that would make it fold by itself, and every chart would have to read all of it.
+            fold_tail(cursor, run_id, {})
         project = cursor.one("SELECT entity FROM project WHERE id = ?", project_id)
         assert project is not None
         facts = read_facts(cursor, run_id)
