@@ -6,7 +6,7 @@ ones are computed from nanoseconds, so they are exact where it matters. Raw answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ COLUMNS: Mapping[str, tuple[ColumnType, _Column]] = {
 _DTYPES = {"f8": "<f8", "u4": "<u4"}
 
 
-def curve_bytes(run: str, chart: Chart, wanted: set[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def curve_bytes(run: str, chart: Chart, wanted: Set[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a curve for `wire.series.encode_series`."""
     columns = _columns(chart, wanted)
     return _facts(run, chart), {
@@ -55,7 +55,7 @@ def curve_bytes(run: str, chart: Chart, wanted: set[str] | None) -> tuple[dict[s
     }
 
 
-def curve_json(run: str, chart: Chart, wanted: set[str] | None) -> dict[str, Any]:
+def curve_json(run: str, chart: Chart, wanted: Set[str] | None) -> dict[str, Any]:
     """Return a curve as plain values."""
     return {
         **_facts(run, chart),
@@ -75,7 +75,7 @@ def _facts(run: str, chart: Chart) -> dict[str, Any]:
     }
 
 
-def _columns(chart: Chart, wanted: set[str] | None) -> dict[str, tuple[ColumnType, Array]]:
+def _columns(chart: Chart, wanted: Set[str] | None) -> dict[str, tuple[ColumnType, Array]]:
     buckets, origin = chart.buckets, chart.origin_ns
     if buckets.is_raw:
         found: dict[str, tuple[ColumnType, Array]] = {

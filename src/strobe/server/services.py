@@ -18,6 +18,7 @@ import msgspec
 
 from strobe.errors import StoreError
 from strobe.server.alerts import AlertSettings, Courier
+from strobe.server.curve_shelf import CurveShelf
 from strobe.server.gate import Gate
 from strobe.server.live import Hub, StoreSource
 from strobe.server.metrics import Metrics
@@ -118,6 +119,8 @@ class Services:
     stopping: Stopping = field(default_factory=Stopping)
     #: how many requests are taken in at once
     gate: Gate = field(default_factory=lambda: Gate(64))
+    #: curves that were asked for lately
+    curves: CurveShelf = field(default_factory=CurveShelf)
 
     @cached_property
     def live(self) -> Hub:

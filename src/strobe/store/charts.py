@@ -66,6 +66,8 @@ class Chart:
     #: the other key's values, one for each bucket, where it was asked for
     x: Array | None = None
     is_approximate: bool = False
+    #: whether it also depends on the run that this one was forked from, whose version is another
+    is_forked: bool = False
 
 
 class Charts:
@@ -139,7 +141,8 @@ def _query(cursor: Cursor, asks: Sequence[Ask], span: Span, pixels: int) -> list
 
 def _chart(ask: Ask, lane: str, buckets: Buckets, book: RunBook, span: Span) -> Chart:
     origin_ns = book.started_ns if span.axis == "relative" else 0
-    return Chart(ask, lane, buckets, book.started_ns, book.version, origin_ns)
+    is_forked = book.parent is not None
+    return Chart(ask, lane, buckets, book.started_ns, book.version, origin_ns, is_forked=is_forked)
 
 
 def _lanes(book: RunBook, ask: Ask) -> list[str]:

@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from strobe.home import RunPath
+from strobe.server.curve_shelf import EncodedCurve
 from strobe.server.curves import COLUMNS, curve_bytes, curve_json
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.problem import Problem
@@ -88,14 +89,38 @@ async def query_series(call: Call, body: SeriesBody) -> Response | Curves:
     if etag := call.unchanged(_etag(body, rows)):
         return etag
     asks = [Ask(row.id, key, body.system, body.attempt, body.x_key) for row in rows for key in body.keys]
-    span = Span(body.axis, body.first, body.last)
-    charts: list[Chart] = await call.in_thread(call.services.store.series.query, asks, span=span, pixels=body.pixels)
+    if body.format == "binary":
+        return Response(encode_series(await _encoded(call, body, rows, asks)), media_type=SERIES)
     names = {row.id: str(row.path) for row in rows}
     wanted = None if body.columns is None else set(body.columns)
-    if body.format == "json":
-        return Curves(series=[Curve(**curve_json(names[chart.ask.run_id], chart, wanted)) for chart in charts])
-    content = encode_series([curve_bytes(names[chart.ask.run_id], chart, wanted) for chart in charts])
-    return Response(content, media_type=SERIES)
+    charts = await _charts(call, body, asks)
+    return Curves(series=[Curve(**curve_json(names[chart.ask.run_id], chart, wanted)) for chart in charts])
+
+
+async def _charts(call: Call, body: SeriesBody, asks: list[Ask]) -> list[Chart]:
+    span = Span(body.axis, body.first, body.last)
+    charts: list[Chart] = await call.in_thread(call.services.store.series.query, asks, span=span, pixels=body.pixels)
+    return charts
+
+
+async def _encoded(call: Call, body: SeriesBody, rows: list[RunRow], asks: list[Ask]) -> list[EncodedCurve]:
+    """Return the curves as bytes; only those are made whose runs have changed since they were made last."""
+    shelf, wanted = call.services.curves, None if body.columns is None else frozenset(body.columns)
+    view = (body.axis, body.first, body.last, body.pixels, wanted)
+    paths, versions = {row.id: str(row.path) for row in rows}, {row.id: row.version for row in rows}
+    found = {ask: shelf.find((ask, paths[ask.run_id], versions[ask.run_id], view)) for ask in asks}
+    missing = [ask for ask, curves in found.items() if curves is None]
+    made: dict[Ask, list[EncodedCurve]] = {ask: [] for ask in missing}
+    for chart in await _charts(call, body, missing) if missing else ():
+        path = paths[chart.ask.run_id]
+        made[chart.ask].append(curve_bytes(path, chart, wanted))
+        if not (chart.is_forked or chart.ask.is_system):
+            # By the chart's own version: the run may have moved on since its row was read.
+            shelf.put((chart.ask, path, chart.version, view), made[chart.ask])
+    encoded: list[EncodedCurve] = []
+    for ask in asks:
+        encoded += found[ask] or made[ask]
+    return encoded
 
 
 class DigestQuery(msgspec.Struct, kw_only=True):
