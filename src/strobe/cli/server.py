@@ -83,7 +83,7 @@ def _serve(args: Namespace) -> int:
         from strobe.server.log import open_log
         from strobe.server.serve import serve
         from strobe.server.services import open_services
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise MissingExtra(f"`strobe server` needs {error.name}; pip install 'strobe[server]'") from error
     settings, listen = settings_of(args), listen_of(args)
     log = open_log(args.log_format)

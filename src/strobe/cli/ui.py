@@ -36,7 +36,7 @@ def _ui(args: Namespace) -> int:
         from strobe.server.local.serve import serve_home
         from strobe.server.log import open_log
         from strobe.server.serve import Listen
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise MissingExtra(f"`strobe ui` needs {error.name}; pip install 'strobe[server]'") from error
     screen, home = Screen(args), home_of(args)
 
