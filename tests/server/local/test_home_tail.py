@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 import strobe
-from strobe.errors import NotInStore
+from strobe.errors import CommError, NotInStore, StoreBusy
 from strobe.home import Home, RunPath
 from strobe.journal import event as ev
 from strobe.server.local.home_tail import HomeTail, forget_runs
 from strobe.server.local.index import IndexPlace
+from strobe.server.local.run_tail import RunTail
 from strobe.server.local.store import LocalStore
+from strobe.store.ingest import Taken
+from strobe.wire.batch import Batch
 
 PATH = RunPath("local", "p", "r")
 
@@ -147,10 +150,99 @@ def test_removing_goes_to_the_trash_and_comes_back(home: Home, index: LocalStore
         index.runs.find(PATH)
     tail.poll()
     index.runs.undelete(PATH, now_ns=time.time_ns())
+    assert last_loss(index) == 0.1
     tail.poll()
     assert last_loss(index) == 0.1
+    assert index.runs.find(PATH).num_rows == 10
     with pytest.raises(NotInStore, match="trash"):
         index.runs.undelete(PATH, now_ns=0)
+
+
+def test_a_new_run_with_the_id_of_a_removed_one_is_shown(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail = tail_of(home, index)
+    tail.poll()
+    index.runs.delete(PATH, now_ns=time.time_ns())
+    log_run(home, steps=2)  # before anybody has looked at the home again
+    tail.poll()
+    assert last_loss(index) == 0.5
+
+
+class Failing:
+    """An index whose store fails for a while."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error: Exception | None = error
+
+    def break_into(self, store: LocalStore, monkeypatch: pytest.MonkeyPatch, run: str = "r") -> None:
+        take = store.ingest.take
+
+        def failing(batch: Batch, *, now_ns: int) -> Taken:
+            if self.error is not None and batch.run == run and batch.blocks:
+                raise self.error
+            return take(batch, now_ns=now_ns)
+
+        monkeypatch.setattr(store.ingest, "take", failing)
+
+
+def test_rows_that_the_index_could_not_take_are_read_again(
+    home: Home, index: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = log_run(home, finish=False)
+    tail, failing = tail_of(home, index), Failing(StoreBusy("the disk is slow"))
+    failing.break_into(index, monkeypatch)
+    with pytest.raises(StoreBusy):
+        tail.poll()
+    failing.error = None
+    run.log({"loss": 7.0})
+    run.finish()
+    tail.poll()
+    assert index.runs.find(PATH).num_rows == 11
+    assert int(index.series.digests(index.runs.find(PATH).id)["loss"].count[0]) == 11
+
+
+def test_a_run_that_makes_no_sense_does_not_keep_the_others(
+    home: Home, index: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_run(home, run_id="other")
+    log_run(home)
+    warnings: list[str] = []
+    tail, failing = tail_of(home, index, warnings), Failing(CommError("an event has from_step 2**80"))
+    failing.break_into(index, monkeypatch)
+    for _ in range(2):
+        tail.poll()
+    assert last_loss(index, RunPath("local", "p", "other")) == 0.1
+    assert len(warnings) == 1
+    assert "from_step" in warnings[0]
+    failing.error = None
+    tail.poll()
+    assert last_loss(index) == 0.1
+    assert "again" in warnings[1]
+
+
+def test_a_journal_that_could_not_be_read_is_read_after_a_restart(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    warnings: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("strobe.journal.reader.open", _unreadable, raising=False)
+        tail_of(home, index, warnings).poll()
+    assert "Input/output error" in warnings[0]
+    tail_of(home, index).poll()
+    assert last_loss(index) == 0.1
+
+
+def _unreadable(path: Path, *arguments: object, **options: object) -> None:
+    raise OSError(5, "Input/output error", str(path))
+
+
+def test_a_kill_while_a_run_was_taken_in_leaves_no_ghost(home: Home, index: LocalStore) -> None:
+    tail_of(home, index).poll()
+    log_run(home)
+    RunTail(home.run_dir(PATH), index.ingest, time.time_ns).poll()  # and then the process was killed
+    shutil.rmtree(home.run_dir(PATH).path)
+    tail_of(home, index).poll()
+    with pytest.raises(NotInStore):
+        index.runs.find(PATH)
 
 
 def test_an_edit_is_a_journal(home: Home, index: LocalStore) -> None:

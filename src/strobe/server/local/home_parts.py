@@ -16,34 +16,38 @@ from strobe.errors import NotInStore, RunNotFound
 from strobe.home import Home, RunPath
 from strobe.journal.event import Event
 from strobe.journal.segment import list_segments, parse_name
+from strobe.server.local.run_tail import RunTail
 from strobe.store.contents import Contents
 from strobe.store.database import Database
 from strobe.store.files import Files, RunFile
+from strobe.store.ingest import Ingest
 from strobe.store.runs import Runs
 
 _PIECE_BYTES = 1 << 20
 
 
 class HomeRuns(Runs):
-    """The runs of a home: what is removed goes to its trash."""
+    """The runs of a home: what is removed goes to its trash, and from the index."""
 
-    def __init__(self, database: Database, home: Home) -> None:
+    def __init__(self, database: Database, home: Home, ingest: Ingest) -> None:
         super().__init__(database)
         self._home = home
+        self._ingest = ingest
 
     def delete(self, path: RunPath, *, now_ns: int) -> None:
         try:
             trash.put(self._home, self._home.run_dir(path), now_ns=now_ns)
         except RunNotFound as error:
             raise NotInStore(str(error)) from error
-        super().delete(path, now_ns=now_ns)
+        with suppress(NotInStore):  # the index was quicker to notice
+            self.remove(path)
 
     def undelete(self, path: RunPath, *, now_ns: int) -> None:
         for entry in trash.entries(self._home):
             if entry.run == path:
                 trash.restore(self._home, entry)
-                with suppress(NotInStore):  # then it is indexed anew
-                    super().undelete(path, now_ns=now_ns)
+                # Not left to those who follow the home: whoever brings a run back looks at it next.
+                RunTail(self._home.run_dir(path), self._ingest, lambda: now_ns).poll()
                 return
         raise NotInStore(f"run {path} is not in the trash of {self._home.path}")
 

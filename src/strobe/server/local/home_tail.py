@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from strobe.agent.entry import ActiveEntries, Entry
 from strobe.agent.upload.interrupt import interrupt
-from strobe.errors import NotInStore
+from strobe.errors import Error, StoreBusy, StoreFull
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal.skim import Skim
 from strobe.journal.tail import segment_sizes
@@ -49,8 +48,7 @@ class HomeTail:
         self._tails: dict[RunPath, RunTail] = {}
         self._warm_ns: dict[RunPath, int] = {}
         store.database.write(_prepare)
-        rows = store.database.read(lambda cursor: cursor.all("SELECT run, sizes FROM tailed"))
-        self._known: dict[RunPath, Sizes] = {RunPath.parse(run): msgspec.json.decode(sizes) for run, sizes in rows}
+        self._known: dict[RunPath, Sizes] = store.database.read(_read_known)
         self._scan_at_ns = self._signed_ns = 0
         self._problems: dict[RunPath, str] = {}
         #: writers whose processes were asked to stop
@@ -98,10 +96,14 @@ class HomeTail:
             self._warm_ns[path] = now_ns
         try:
             count = tail.poll()
-        except OSError as error:  # the disk, or a run that is being removed; the others go on
-            self._note_problem(path, str(error))
+        except (StoreBusy, StoreFull):  # the fault of no run
+            raise
+        except (OSError, Error, ValueError, TypeError, LookupError) as error:
+            # The disk, a run that is being removed, a journal that makes no sense: the others go on.
+            self._note_problem(path, f"{type(error).__name__}: {error}")
             return 0
-        if tail.sizes != self._known.get(path):
+        self._note_problem(path, tail.problem)
+        if tail.sizes != self._known.get(path) and not tail.problem:
             self._remember(path, tail.sizes)
             self._warm_ns[path] = now_ns
         return count
@@ -141,19 +143,14 @@ class HomeTail:
         )
 
     def _forget(self, path: RunPath) -> None:
-        def change(cursor: Cursor) -> None:
-            cursor.run("DELETE FROM tailed WHERE run = ?", str(path))
-
-        for kept in (self._known, self._tails, self._warm_ns):
+        self._store.database.write(lambda cursor: _forget_run(cursor, path))
+        for kept in (self._known, self._tails, self._warm_ns, self._problems):
             kept.pop(path, None)
-        self._store.database.write(change)
-        with suppress(NotInStore):  # it never got as far as the index
-            self._store.runs.remove(path)
 
     def _note_problem(self, path: RunPath, problem: str) -> None:
-        if self._problems.get(path) != problem:
+        if self._problems.get(path, "") != problem:
             self._problems[path] = problem
-            self._log(f"run {path} cannot be followed: {problem}")
+            self._log(f"run {path} cannot be followed: {problem}" if problem else f"run {path} is followed again")
 
 
 def _prepare(cursor: Cursor) -> None:
@@ -162,6 +159,25 @@ def _prepare(cursor: Cursor) -> None:
     if found != (_FORMAT,):
         forget_runs(cursor)
         cursor.run(f"PRAGMA user_version = {_FORMAT}")
+
+
+def _read_known(cursor: Cursor) -> dict[RunPath, Sizes]:
+    """Return the runs of the index with what is known of their journals: nothing, if a kill came in between."""
+    rows = cursor.all("SELECT entity, project.name, run.name FROM run JOIN project ON project.id = run.project_id")
+    known: dict[RunPath, Sizes] = {RunPath(*row): {} for row in rows}
+    for run, sizes in cursor.all("SELECT run, sizes FROM tailed"):
+        known[RunPath.parse(run)] = msgspec.json.decode(sizes)
+    return known
+
+
+def _forget_run(cursor: Cursor, path: RunPath) -> None:
+    cursor.run("DELETE FROM tailed WHERE run = ?", str(path))
+    cursor.run(
+        "DELETE FROM run WHERE name = ? AND project_id = (SELECT id FROM project WHERE entity = ? AND name = ?)",
+        path.id,
+        path.entity,
+        path.project,
+    )
 
 
 def forget_runs(cursor: Cursor) -> None:

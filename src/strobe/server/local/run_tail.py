@@ -42,10 +42,22 @@ class RunTail:
             count = sum(self._follow(writer, segments) for writer, segments in sizes.items())
         except _Behind:
             # The index has less than was taken in: it was begun anew under us. So do we, at the next look.
-            self.sizes, self._tails, self._next = {}, {}, {}
+            self._begin_anew()
             return 0
+        except BaseException:
+            # What was read was perhaps not taken in: to go on behind it would leave it out.
+            self._begin_anew()
+            raise
         self.sizes = sizes
         return count
+
+    @property
+    def problem(self) -> str:
+        """Why a journal cannot be read, or not to its end; it may be readable later, by a newer Strobe for one."""
+        return "; ".join(tail.problem for tail in self._tails.values() if tail.problem)
+
+    def _begin_anew(self) -> None:
+        self.sizes, self._tails, self._next = {}, {}, {}
 
     def _follow(self, writer: str, segments: dict[str, int]) -> int:
         if self.sizes.get(writer) == segments:

@@ -22,6 +22,6 @@ class LocalStore(Store):
         migrate(database)
         super().__init__(database, open_blobs(database_path.parent / "blobs"), clock)
         self.home = home
-        self.runs = HomeRuns(database, home)
+        self.runs = HomeRuns(database, home, self.ingest)
         self.files = HomeFiles(self.contents, home)
         self.edits = HomeEdits(home)
