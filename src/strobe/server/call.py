@@ -58,12 +58,15 @@ class Call:
             raise Problem(401, detail="'local' means the entity of your key; send one as `Authorization: Bearer …`")
         return self.caller.entity
 
-    async def require(self, level: Scope, entity: str, project: str | None = None) -> None:
+    async def require(
+        self, level: Scope, entity: str, project: str | None = None, *, unseen: Exception | None = None
+    ) -> None:
         """Go on if the caller may read, write or administer the project (or the entity), else raise a problem.
 
         To somebody who may not even read it a project is not there: 404, and 401 for who has not said who it is. A key
         whose scope is too small, or a project that may only be read, is a 403. Writing into a project that is not
-        there yet needs the right to write to its entity.
+        there yet needs the right to write to its entity. Who asked for a thing by its id gets `unseen` instead, what
+        is raised for ids that there are not: not even the name of the project is told.
         """
         self._is_checked = True
         caller = self.caller
@@ -72,7 +75,7 @@ class Call:
         if not caller.is_admin:
             standing = await self.in_thread(self.services.store.accounts.standing, caller.user, entity, project)
             if not standing.allows("read"):
-                raise self._unseen(entity, project)
+                raise unseen or self._unseen(entity, project)
             if not standing.allows(level):
                 if not caller.is_known:
                     raise Problem(401, detail=f"to {_VERBS[level]} {_path(entity, project)}, send a key or sign in")

@@ -42,6 +42,8 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     types += [hint for endpoint in endpoints for part in (endpoint.path, endpoint.query) for hint in _hints(part)]
     schemas, components = msgspec.json.schema_components([*types, ProblemDocument], ref_template=_REFERENCE)
     schema_of = {_identity(kind): schema for kind, schema in zip([*types, ProblemDocument], schemas, strict=True)}
+    sent = _reachable([schema_of[_identity(endpoint.body)] for endpoint in endpoints if endpoint.body], components)
+    components = {name: schema if name in sent else _answered(schema) for name, schema in components.items()}
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         paths.setdefault(_path(endpoint.route), {})[endpoint.method.lower()] = _operation(endpoint, schema_of)
@@ -97,6 +99,32 @@ def _answer(endpoint: Endpoint, schema_of: dict[Any, Any]) -> dict[str, Any]:
     if endpoint.produces:
         content[endpoint.produces] = {}
     return {"description": "What was asked for.", **({"content": content} if content else {})}
+
+
+def _reachable(schemas: Iterable[Any], components: dict[str, Any]) -> set[str]:
+    """Return the names of the components that are in these schemas, or in each other."""
+    found: set[str] = set()
+    waiting = list(schemas)
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            name = str(part.get("$ref", "")).rpartition("/")[2]
+            if name in components and name not in found:
+                found.add(name)
+                waiting.append(components[name])
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return found
+
+
+def _answered(schema: Any) -> Any:
+    """Return a schema of answers, in which any number may be one that JSON has not."""
+    if schema == {"type": "number"}:
+        return {"anyOf": [schema, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
+    if isinstance(schema, dict):
+        return {name: _answered(part) for name, part in schema.items()}
+    return [_answered(part) for part in schema] if isinstance(schema, list) else schema
 
 
 def _problem(text: str, schema_of: dict[Any, Any]) -> dict[str, Any]:

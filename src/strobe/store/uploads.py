@@ -124,7 +124,7 @@ class Uploads:
         def change(cursor: Cursor) -> None:
             sql = "UPDATE upload SET touched_ns = ? WHERE id = ?"
             if not cursor.run(sql, self._contents.clock(), upload_id):
-                raise _unknown(upload_id)
+                raise unknown_upload(upload_id)
             # The blob of a part that is replaced stays until gc finds it: somebody may be joining it right now.
             cursor.run(
                 "INSERT INTO upload_part (upload_id, number, key, sha256) VALUES (?, ?, ?, ?) "
@@ -170,7 +170,7 @@ class Uploads:
     def _claim(self, cursor: Cursor, upload_id: str) -> Upload:
         row = cursor.one(f"SELECT {_COLUMNS} FROM upload WHERE id = ?{cursor.dialect.for_update}", upload_id)
         if row is None:
-            raise _unknown(upload_id)
+            raise unknown_upload(upload_id)
         upload, now = _upload(cursor, row), self._contents.clock()
         if upload.missing:
             some = ", ".join(map(str, upload.missing[:10]))
@@ -216,7 +216,7 @@ class Uploads:
 def _find(cursor: Cursor, upload_id: str) -> Upload:
     row = cursor.one(f"SELECT {_COLUMNS} FROM upload WHERE id = ?", upload_id)
     if row is None:
-        raise _unknown(upload_id)
+        raise unknown_upload(upload_id)
     return _upload(cursor, row)
 
 
@@ -242,9 +242,10 @@ def _remove(cursor: Cursor, upload_id: str) -> list[str]:
     """Take the upload's rows away, and return the keys of its parts, to be deleted once that is committed."""
     keys = [row[0] for row in cursor.all("SELECT key FROM upload_part WHERE upload_id = ?", upload_id)]
     if not cursor.run("DELETE FROM upload WHERE id = ?", upload_id):
-        raise _unknown(upload_id)
+        raise unknown_upload(upload_id)
     return keys
 
 
-def _unknown(upload_id: str) -> NotInStore:
+def unknown_upload(upload_id: str) -> NotInStore:
+    """Return what is raised for an upload that is not there."""
     return NotInStore(f"there is no upload {upload_id[:64]!r}: it is complete, was given up or expired; start it again")

@@ -15,6 +15,7 @@ from strobe.server.problem import Problem
 from strobe.server.routes.uploads import UploadStatus, status_of
 from strobe.server.transfer import check_sha256_header, receive
 from strobe.store.artifacts import Draft, DraftFacts, Version
+from strobe.store.artifacts.drafts import unknown_draft
 from strobe.store.artifacts.entries import check_entries
 
 _DRAFT = "/api/v1/artifact-drafts/{draft}"
@@ -83,9 +84,10 @@ class StartEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     sha256: Sha256
 
 
-async def _find(call: Call, token: str) -> Draft:
+async def find_draft(call: Call, token: str) -> Draft:
+    """Return a draft, if the caller may write to its project."""
     draft: Draft = await call.in_thread(call.services.store.artifacts.drafts.get, token)
-    await call.require("write", draft.entity, draft.project)
+    await call.require("write", draft.entity, draft.project, unseen=unknown_draft(token))
     return draft
 
 
@@ -139,7 +141,7 @@ async def create_draft(call: Call, path: ProjectPlace) -> DraftAnswer:
 @endpoint("GET", _DRAFT, path=DraftPlace, returns=Draft, access="write", tag="artifacts")
 async def get_draft(call: Call, path: DraftPlace) -> Draft:
     """Ask what a draft still misses. 404: it is committed, was given up or expired."""
-    return await _find(call, path.draft)
+    return await find_draft(call, path.draft)
 
 
 @endpoint(
@@ -154,7 +156,7 @@ async def get_draft(call: Call, path: DraftPlace) -> Draft:
 )
 async def put_draft_file(call: Call, path: DraftFilePlace) -> None:
     """Send the content of an entry, and with it of all entries that have the same; larger ones come in parts."""
-    await _find(call, path.draft)
+    await find_draft(call, path.draft)
     await put_content(call, path.draft, path.path)
 
 
@@ -169,7 +171,7 @@ async def put_draft_file(call: Call, path: DraftFilePlace) -> None:
 )
 async def start_draft_upload(call: Call, path: DraftPlace, body: StartEntry) -> UploadStatus:
     """Start the upload of an entry's content in parts, or go on with the same one; see `/api/v1/uploads`."""
-    draft = await _find(call, path.draft)
+    draft = await find_draft(call, path.draft)
     store = call.services.store
     row_id, expected = await call.in_thread(store.artifacts.drafts.expected, draft.id, body.path)
     if all(it.digest != expected.digest or it.algorithm != expected.algorithm for it in draft.missing):
@@ -194,7 +196,7 @@ async def commit_draft(call: Call, path: DraftPlace) -> Version:
     """
     drafts = call.services.store.artifacts.drafts
     entity, project = await call.in_thread(drafts.project_of_token, path.draft)
-    await call.require("write", entity, project)
+    await call.require("write", entity, project, unseen=unknown_draft(path.draft))
     try:
         version: Version = await call.in_thread(drafts.commit, path.draft)
     except UsageError as error:
@@ -205,7 +207,7 @@ async def commit_draft(call: Call, path: DraftPlace) -> Version:
 @endpoint("DELETE", _DRAFT, path=DraftPlace, access="write", tag="artifacts", status=204)
 async def abort_draft(call: Call, path: DraftPlace) -> None:
     """Give a draft up."""
-    draft = await _find(call, path.draft)
+    draft = await find_draft(call, path.draft)
     await call.in_thread(call.services.store.artifacts.drafts.abort, draft.id)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 from starlette.responses import Response
 
+from strobe.errors import NotInStore
+from strobe.server.caller import Scope
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.fields import Count, FilePath, Limit, Name, Text, Token
 from strobe.server.problem import Problem
@@ -13,7 +15,7 @@ from strobe.server.routes.files import GetQuery
 from strobe.server.transfer import Served, serve
 from strobe.store.artifacts import Collection, TypeCount, Version
 from strobe.store.artifacts.record import EntryFacts
-from strobe.store.artifacts.versions import Edits
+from strobe.store.artifacts.versions import Edits, unknown_version
 from strobe.store.projects import Project
 
 _PROJECT = "/api/v1/artifacts/{entity}/{project}"
@@ -135,8 +137,15 @@ async def _version(call: Call, place: VersionPlace, level: str = "read") -> Vers
 
 async def by_id(call: Call, version_id: str, level: str = "read") -> Version:
     """Return a version by its id, deleted or not, if the caller may read (or write) its project."""
-    version: Version = await call.in_thread(call.services.store.artifacts.versions.by_id, version_id)
-    await call.require("write" if level == "write" else "read", version.entity, version.project)
+    unseen: Exception = unknown_version(version_id)
+    if not call.caller.is_known:  # to a stranger all ids look alike, those that there are not too
+        unseen = Problem(401, detail=f"{unseen} that is public; send a key as `Authorization: Bearer …`, or sign in")
+    try:
+        version: Version = await call.in_thread(call.services.store.artifacts.versions.by_id, version_id)
+    except NotInStore:
+        raise unseen from None
+    scope: Scope = "write" if level == "write" else "read"
+    await call.require(scope, version.entity, version.project, unseen=unseen)
     return version
 
 

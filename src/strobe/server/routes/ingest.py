@@ -7,6 +7,7 @@ connection had delivered is there, and the sender finds out by the offsets of th
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from typing import Annotated
 
 import msgspec
@@ -116,31 +117,36 @@ class _Reception:
         """Return why the caller may not write to the batch's project, or nothing; asked once for each project."""
         name = (batch.entity, batch.project)
         if name not in self._allowed:
-            try:
-                await self._call.require("write", *name)
-                self._allowed[name] = ""
-            except Problem as problem:
-                self._allowed[name] = problem.detail
+            self._allowed[name] = await refusal(self._call, *name)
         return self._allowed[name]
+
+
+async def refusal(call: Call, entity: str, project: str) -> str:
+    """Return why the caller may not write to a project, or nothing."""
+    try:
+        await call.require("write", entity, project)
+    except Problem as problem:
+        return problem.detail
+    return ""
 
 
 @endpoint("POST", "/api/v1/heartbeat", access="write", tag="ingest", body=Living, returns=Wishes)
 async def heartbeat(call: Call, body: Living) -> Wishes:
     """Say that the processes of runs live, and hear which of them should stop.
 
-    Runs that the server does not have are passed over.
+    Runs that the server does not have, or the caller may not write to, are passed over: one sender speaks for many.
     """
-    paths = []
+    paths: defaultdict[tuple[str, str], list[RunPath]] = defaultdict(list)
     for text in body.runs:
         try:
             found = RunPath.parse(text)
         except UsageError as error:
             raise Problem(422, detail=str(error)) from error
         path = RunPath(call.entity(found.entity), found.project, found.id)
-        await call.require("write", path.entity, path.project)
-        paths.append(path)
+        paths[path.entity, path.project].append(path)
     call.note_checked()
-    stop = await call.in_thread(call.services.store.runs.note_alive, paths, now_ns=call.services.clock())
+    allowed = [path for project, some in paths.items() if not await refusal(call, *project) for path in some]
+    stop = await call.in_thread(call.services.store.runs.note_alive, allowed, now_ns=call.services.clock())
     return Wishes(stop=[str(path) for path in stop])
 
 

@@ -153,11 +153,9 @@ async def _permitted(call: Call, method: str, goal: Goal) -> Goal:
     elif isinstance(goal, EntryGoal):
         await artifacts.by_id(call, goal.version, level)
     elif isinstance(goal, DraftGoal):
-        draft = await call.in_thread(store.artifacts.drafts.get, goal.draft)
-        await call.require(level, draft.entity, draft.project)
+        await artifact_drafts.find_draft(call, goal.draft)
     else:
-        upload = await call.in_thread(store.uploads.get, goal.upload)
-        await call.require(level, *await call.in_thread(store.uploads.project_of, upload))
+        await uploads.find_upload(call, goal.upload)
     return goal
 
 

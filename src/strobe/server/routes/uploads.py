@@ -17,6 +17,7 @@ from strobe.server.routes.files import RunPlace, find_run
 from strobe.server.transfer import check_sha256_header, receive
 from strobe.store.files import Policy, RunFile, check_place
 from strobe.store.upload import Upload
+from strobe.store.uploads import unknown_upload
 
 
 class StartFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -90,11 +91,12 @@ async def put_content(call: Call, upload: Upload, number: int) -> None:
         await call.in_thread(uploads.put_part, upload.id, part)
 
 
-async def _find(call: Call, upload_id: str) -> Upload:
+async def find_upload(call: Call, upload_id: str) -> Upload:
+    """Return an upload, if the caller may write to its project."""
     uploads = call.services.store.uploads
     upload: Upload = await call.in_thread(uploads.get, upload_id)
     entity, project = await call.in_thread(uploads.project_of, upload)
-    await call.require("write", entity, project)
+    await call.require("write", entity, project, unseen=unknown_upload(upload_id))
     return upload
 
 
@@ -131,7 +133,7 @@ async def start_upload(call: Call, path: RunPlace, body: StartFile) -> UploadSta
 @endpoint("GET", "/api/v1/uploads/{upload}", path=UploadPlace, returns=UploadStatus, access="write", tag="files")
 async def get_upload(call: Call, path: UploadPlace) -> UploadStatus:
     """Ask which parts of an upload are there. 404: it is complete, was given up or expired; start it again."""
-    return status_of(await _find(call, path.upload))
+    return status_of(await find_upload(call, path.upload))
 
 
 @endpoint(
@@ -146,7 +148,7 @@ async def get_upload(call: Call, path: UploadPlace) -> UploadStatus:
 )
 async def put_part(call: Call, path: PartPlace) -> None:
     """Put a part: exactly its bytes. The same one again changes nothing, another content replaces it."""
-    await put_content(call, await _find(call, path.upload), path.number)
+    await put_content(call, await find_upload(call, path.upload), path.number)
 
 
 @endpoint(
@@ -165,7 +167,7 @@ async def complete_upload(call: Call, path: UploadPlace, query: CompleteQuery) -
     the right parts. 503: another request is completing it; ask again. 404 then means that it is complete: start it
     again to hear so.
     """
-    upload = await _find(call, path.upload)
+    upload = await find_upload(call, path.upload)
     if upload.missing:
         raise Problem(409, detail=f"parts {upload.missing[:20]} are missing; put them first")
     try:
@@ -178,7 +180,7 @@ async def complete_upload(call: Call, path: UploadPlace, query: CompleteQuery) -
 @endpoint("DELETE", "/api/v1/uploads/{upload}", path=UploadPlace, access="write", tag="files", status=204)
 async def abort_upload(call: Call, path: UploadPlace) -> None:
     """Give an upload up."""
-    upload = await _find(call, path.upload)
+    upload = await find_upload(call, path.upload)
     await call.in_thread(call.services.store.uploads.abort, upload.id)
 
 

@@ -120,7 +120,7 @@ class Drafts:
             version_id = row[0] if row is not None else _find_committed(cursor, token)
             found = self.project_of(cursor, version_id) if version_id is not None else None
             if found is None:
-                raise _unknown(token)
+                raise unknown_draft(token)
             return found
 
         return self._database.read(ask)
@@ -145,7 +145,7 @@ class Drafts:
         """Give a draft up."""
         sql = "DELETE FROM artifact_version WHERE token = ? AND number IS NULL"
         if not self._database.write(lambda cursor: cursor.run(sql, token)):
-            raise _unknown(token)
+            raise unknown_draft(token)
 
     def expire(self, before_ns: int) -> int:
         """Give up the drafts for which nothing came since `before_ns`; return how many."""
@@ -157,13 +157,13 @@ class Drafts:
         if found is None and (known := _find_committed(cursor, token)) is not None:
             return load(cursor, known)
         if found is None:
-            raise _unknown(token)
+            raise unknown_draft(token)
         collection_id = found[0]
         lock = f"SELECT next_number FROM artifact_collection WHERE id = ?{cursor.dialect.for_update}"
         locked = cursor.one(lock, collection_id)
         row = cursor.one("SELECT id, number, digest, run_id, plan FROM artifact_version WHERE token = ?", token)
         if row is None or locked is None:
-            raise _unknown(token)
+            raise unknown_draft(token)
         version_id, number, digest, run_id, plan_text = row
         if number is not None:
             return load(cursor, version_id)
@@ -217,7 +217,7 @@ def _load(cursor: Cursor, token: str) -> Draft:
 def _find(cursor: Cursor, token: str) -> int:
     row = cursor.one("SELECT id FROM artifact_version WHERE token = ? AND number IS NULL", token)
     if row is None:
-        raise _unknown(token)
+        raise unknown_draft(token)
     return int(row[0])
 
 
@@ -270,5 +270,6 @@ def _own_origins(name: str | None) -> list[str]:
     return [f"sender:{name}"] if name is not None else []
 
 
-def _unknown(token: str) -> NotInStore:
+def unknown_draft(token: str) -> NotInStore:
+    """Return what is raised for a draft that is not there."""
     return NotInStore(f"there is no draft {token[:64]!r}: it is committed, was given up or expired; create it again")

@@ -169,8 +169,13 @@ class Versions:
 def _find(cursor: Cursor, token: str) -> int:
     row = cursor.one("SELECT id FROM artifact_version WHERE token = ? AND number IS NOT NULL", token)
     if row is None:
-        raise NotInStore(f"there is no artifact version {token[:64]!r}")
+        raise unknown_version(token)
     return int(row[0])
+
+
+def unknown_version(token: str) -> NotInStore:
+    """Return what is raised for a version that is not there."""
+    return NotInStore(f"there is no artifact version {token[:64]!r}")
 
 
 def _find_there(cursor: Cursor, token: str) -> int:
