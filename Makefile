@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo check test test-all bench lint format clean
+.PHONY: help demo check test test-all bench bench-server lint format clean
 
 help:
 	@echo "make demo      train a small model, log it, show the run"
@@ -13,6 +13,7 @@ help:
 	@echo "make test      check, plus tests with real processes and frameworks (what CI runs)"
 	@echo "make test-all  test, plus long runs and other Python versions"
 	@echo "make bench     measure against other trackers, print the ratios"
+	@echo "make bench-server  the same for the server and its store"
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +55,10 @@ test-all: test
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
+
+bench-server: $(VENV)/.dev
+	$(PIP) duckdb
+	$(BIN)/python benchmarks/server.py
 
 clean:
 	rm -rf $(VENV) .bench build dist
