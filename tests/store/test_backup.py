@@ -13,7 +13,7 @@ from strobe.home import RunPath
 from strobe.store.backup import read_manifest, restore_backup, tables, write_backup
 from strobe.store.blobs import open_blobs
 from strobe.store.database import Database
-from strobe.store.schema import migrate
+from strobe.store.schema import VERSION, migrate
 from strobe.store.sqlite import SqliteDatabase
 from strobe.store.store import Store
 from tests.store.stories import PATH, Clock, Story, batches, send_shuffled
@@ -133,6 +133,6 @@ def test_a_backup_that_was_not_finished_is_none(filled: Store, tmp_path: Path) -
 def test_a_backup_of_another_version_is_refused(filled: Store, tmp_path: Path) -> None:
     write_backup(filled.contents, tmp_path / "backup")
     listed = tmp_path / "backup" / "backup.json"
-    listed.write_text(listed.read_text().replace('"schema": 1', '"schema": 99'))
+    listed.write_text(listed.read_text().replace(f'"schema": {VERSION}', '"schema": 99'))
     with pytest.raises(StoreVersion, match="schema 99"):
         read_manifest(tmp_path / "backup")

@@ -15,11 +15,12 @@ import msgspec
 from strobe.errors import CommError
 from strobe.home import check_name
 from strobe.journal import value
-from strobe.journal.event import Alert, Console
+from strobe.journal.event import Alert, ArtifactUse, Console
 from strobe.journal.reader import Noted, decode_event
 from strobe.journal.segment import Header
 from strobe.store import tail
 from strobe.store.alerts import Alerts
+from strobe.store.artifacts import mentions
 from strobe.store.columns import Logged, LoggedObject, read_blocks, storable, unseen
 from strobe.store.console.append import Piece
 from strobe.store.console.append import add as add_console
@@ -159,6 +160,9 @@ class Ingest:
         alerts = [note for note in notes if isinstance(note.event, Alert)]
         if alerts:
             self._alerts.add(cursor, run.id, batch.attempt, batch.writer, alerts)
+        uses = [note.event for note in notes if isinstance(note.event, ArtifactUse)]
+        if uses:
+            mentions.note(cursor, run.id, batch.entity, batch.project, uses)
         others = [note for note in notes if not isinstance(note.event, (Console, Alert))]
         if not others and run.state != "crashed":
             return

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import importlib
 import time
+from collections.abc import Callable
 
 from strobe.errors import StoreVersion
+from strobe.store.artifacts import mentions
 from strobe.store.database import Cursor, Database
 
 #: modules of strobe.store.tables that make up version 1, in an order that satisfies their references
 _NOUNS = ("core", "files", "artifacts", "accounts", "console", "values", "views", "objects", "alerts")
 
 
-def _version_1() -> str:
-    return "\n".join(importlib.import_module(f"strobe.store.tables.{noun}").TABLES for noun in _NOUNS)
+def _tables(*nouns: str) -> str:
+    return "\n".join(importlib.import_module(f"strobe.store.tables.{noun}").TABLES for noun in nouns)
 
 
 #: the SQL that leads from version n - 1 to version n, at place n - 1
-MIGRATIONS: tuple[str, ...] = (_version_1(),)
+MIGRATIONS: tuple[str, ...] = (_tables(*_NOUNS), _tables("mentions"))
 VERSION = len(MIGRATIONS)
+#: what SQL alone cannot bring over, by the version that it leads to
+_FILLS: dict[int, Callable[[Cursor], None]] = {2: mentions.note_all}
 
 
 def migrate(database: Database, *, upto: int = VERSION) -> int:
@@ -42,6 +46,8 @@ def migrate(database: Database, *, upto: int = VERSION) -> int:
         for number in range(version, upto):
             for statement in split(cursor.dialect.spell(MIGRATIONS[number])):
                 cursor.run(statement)
+            if fill := _FILLS.get(number + 1):
+                fill(cursor)
             cursor.run("INSERT INTO schema_version VALUES (?, ?)", number + 1, time.time_ns())
         return version
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from strobe.errors import Error, StoreError
 from strobe.journal import value
+from strobe.store.artifacts import mentions
 from strobe.store.database import Cursor, Database
 from strobe.store.ingest import read_facts
 from strobe.store.lines import read_book
@@ -74,5 +75,6 @@ class Settler:
         self._index.replace(cursor, project_id, run_id, old, new)
         # Lists show the last step; it is not in the index, which it would make write with every batch.
         new["last_step"] = book.last_step
+        mentions.link_run(cursor, run_id)
         cursor.run("UPDATE run SET settled = ?, is_dirty = 0 WHERE id = ?", value.encode_decoded(new), run_id)
         return True

@@ -61,6 +61,11 @@ def send(artifacts: Artifacts, contents: Contents, draft: Draft, bodies: Mapping
 @pytest.fixture
 def log(artifacts: Artifacts, contents: Contents, project: int) -> Log:
     """Return a function that brings a version in, as a sender does."""
+    return bringing(artifacts, contents, project)
+
+
+def bringing(artifacts: Artifacts, contents: Contents, project: int) -> Log:
+    """Return a function that brings versions into a project."""
 
     def bring(
         bodies: Mapping[str, bytes],

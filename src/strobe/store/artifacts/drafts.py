@@ -14,7 +14,7 @@ from strobe.artifact.manifest import Manifest
 from strobe.artifact.name import check_tag
 from strobe.errors import NotInStore, UsageError
 from strobe.home import check_name
-from strobe.store.artifacts import aliases, collection, entries, lineage
+from strobe.store.artifacts import aliases, collection, entries, lineage, mentions
 from strobe.store.artifacts.loading import load
 from strobe.store.artifacts.record import Draft, DraftFacts, Missing, Plan, Version
 from strobe.store.contents import Content, Contents, Incoming
@@ -71,7 +71,9 @@ class Drafts:
             entries.reuse(cursor, self._contents, row[0], project_id, latest)
             return _load(cursor, token)
 
-        return self._database.write(change)
+        made = self._database.write(change)
+        # Whoever committed it may have been killed before the runs that named it were found.
+        return self._linked(made) if isinstance(made, Version) else made
 
     def get(self, token: str) -> Draft:
         """Return a draft with what it misses now; NotInStore if it is committed, expired or never was."""
@@ -139,7 +141,7 @@ class Drafts:
 
         Committing again returns the same.
         """
-        return self._database.write(lambda cursor: self._commit(cursor, token))
+        return self._linked(self._database.write(lambda cursor: self._commit(cursor, token)))
 
     def abort(self, token: str) -> None:
         """Give a draft up."""
@@ -151,6 +153,11 @@ class Drafts:
         """Give up the drafts for which nothing came since `before_ns`; return how many."""
         sql = "DELETE FROM artifact_version WHERE number IS NULL AND updated_ns < ?"
         return self._database.write(lambda cursor: cursor.run(sql, before_ns))
+
+    def _linked(self, version: Version) -> Version:
+        """Find the runs that named a version. After its commit: before it, those who settle runs do not see it."""
+        self._database.write(lambda cursor: mentions.link_version(cursor, version.id))
+        return version
 
     def _commit(self, cursor: Cursor, token: str) -> Version:
         found = cursor.one("SELECT collection_id FROM artifact_version WHERE token = ?", token)
