@@ -78,7 +78,6 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
         record_all(both.home)
     for run_id in RUNS:
         both.upload(both.home.run_dir(RunPath("local", project_of(run_id), run_id)))
-    _use_dataset(both)
     yield both
     next(found, None)
 
@@ -92,13 +91,6 @@ def _twins(place: Path) -> Iterator[Twins]:
 
 def project_of(run_id: str) -> str:
     return "q" if run_id == "other" else "p"
-
-
-def _use_dataset(both: Twins) -> None:
-    """Tell the server which artifact a run used: uploads do not yet."""
-    link = Link(Target(base_url=both.real.url, api_key=both.real.key))
-    version = link.request("GET", "/artifacts/ann/p/collections/dataset/versions/latest").json()["id"]  # type: ignore[union-attr]
-    assert link.post("/runs/ann/q/other/artifacts", {"version": version}).status == 200
 
 
 def record_all(home: Home) -> None:

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import strobe
 from strobe.api import Run
 from strobe.api.card import card, metric
 from strobe.api.diff import same
+from strobe.home import RunPath
 from strobe.journal.value import Array
 
 from .conftest import RUNS, Twins, project_of
@@ -151,6 +153,28 @@ def test_artifacts(pair: tuple[Run, Run], tmp_path: Path) -> None:
             assert [run.id for run in twin.used_by()] == [run.id for run in artifact.used_by()]
             place = Path(artifact.download(tmp_path / role / artifact.name))
             artifact.verify(place)
+
+
+@pytest.mark.parametrize("order", [("maker", "taker"), ("taker", "maker")])
+def test_what_a_run_used_is_known_whichever_comes_first(fresh: Twins, order: tuple[str, str], tmp_path: Path) -> None:
+    content = tmp_path / "content.txt"
+    for run_id, project in (("maker", "p"), ("taker", "q")):
+        with strobe.init(
+            project=project, id=run_id, dir=fresh.home.path, mode="offline", settings={"agent": False}
+        ) as run:
+            for number in range(2 if run_id == "maker" else 0):
+                content.write_text(str(number))
+                artifact = strobe.Artifact("data", "dataset")
+                artifact.add_file(str(content))
+                run.log_artifact(artifact).wait()
+            if run_id == "taker":
+                run.use_artifact("p/data:v0")
+    for run_id in order:
+        fresh.upload(fresh.home.run_dir(RunPath("local", "p" if run_id == "maker" else "q", run_id)))
+    for api in (fresh.local, fresh.remote):
+        assert [found.name for found in api.run("q/taker").used_artifacts()] == ["data:v0"]
+        assert [found.name for found in api.run("p/maker").logged_artifacts()] == ["data:v0", "data:v1"]
+        assert [run.id for run in api.artifact("p/data:v0").used_by()] == ["taker"]
 
 
 def test_the_whole_page(pair: tuple[Run, Run]) -> None:
