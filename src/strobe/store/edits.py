@@ -10,11 +10,12 @@ import os
 from collections.abc import Sequence
 from typing import Protocol
 
+from strobe.errors import StoreFull
 from strobe.home import RunPath
 from strobe.journal import value
 from strobe.journal.event import Event
 from strobe.store.database import Cursor, Database
-from strobe.store.ingest import Ingest, read_facts
+from strobe.store.ingest import EDIT, Ingest, read_facts
 from strobe.store.runs import find_run
 from strobe.wire.batch import Batch, Note
 
@@ -34,7 +35,10 @@ class Edits:
         self._ingest = ingest
 
     def write(self, path: RunPath, events: Sequence[Event], *, now_ns: int) -> None:
-        """Make the changes that the events say; raise NotInStore if there is no such run."""
+        """Make the changes that the events say.
+
+        Raises NotInStore if there is no such run, StoreFull if its project has used up its quota.
+        """
         attempt, latest_ns = self._database.read(lambda cursor: _latest(cursor, path))
         # The machine that trains may be ahead of this one; who edits has seen what it wrote, and means to change it.
         order_ns = max(now_ns, latest_ns + 1)
@@ -44,12 +48,14 @@ class Edits:
             run=path.id,
             writer=os.urandom(8).hex(),
             attempt=attempt,
-            kind="edit",
+            kind=EDIT,
             first=0,
             until=len(events),
             notes=[Note(number, order_ns, value.encode_decoded(event)) for number, event in enumerate(events)],
         )
-        self._ingest.take(batch, now_ns=now_ns)
+        ack = self._ingest.take(batch, now_ns=now_ns).ack
+        if ack.status == "refused":
+            raise StoreFull(f"the edit was not made: {ack.reason}")
 
 
 def _latest(cursor: Cursor, path: RunPath) -> tuple[int, int]:

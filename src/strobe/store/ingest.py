@@ -31,7 +31,9 @@ from strobe.store.series_table import HISTORY, write_series
 from strobe.store.state import Facts, decode_facts, encode_facts
 from strobe.wire.batch import Ack, Batch, Block, Note
 
-_RUN = "id, project_id, state, deleted_ns, num_writers, tail_rows, tail_points, tail_batches, tail_next"
+_RUN = "id, project_id, state, heartbeat_ns, deleted_ns, num_writers, tail_rows, tail_points, tail_batches, tail_next"
+#: the kind of the writers that are people, or programs on their behalf
+EDIT = "edit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class _Run:
     id: int
     project_id: int
     state: str
+    heartbeat_ns: int
     deleted_ns: int | None
     num_writers: int
     tail_rows: int
@@ -99,7 +102,7 @@ class Ingest:
         cursor.run(
             "UPDATE run SET heartbeat_ns = ?, changed_ns = ?, version = version + 1, is_dirty = 1,"
             " num_rows = num_rows + ?, num_bytes = num_bytes + ? WHERE id = ?",
-            now_ns,
+            run.heartbeat_ns if batch.kind == EDIT else now_ns,
             now_ns,
             logged.num_rows if tail.lane_of(batch.kind, batch.writer) == HISTORY else 0,
             _size(batch),
@@ -167,10 +170,16 @@ class Ingest:
         if not others and run.state != "crashed":
             return
         facts = read_facts(cursor, run.id)
+        latest_attempt = facts.latest_attempt
         header = header_of(batch)
         for note in others:
             facts.take(header, (batch.attempt, note.order_ns, batch.writer, note.sequence), note.event)
-        write_facts(cursor, run.id, facts)
+        # That somebody edits a run is no sign of life of its processes.
+        state = run.state if batch.kind == EDIT and facts.state == "running" else facts.state
+        write_facts(cursor, run.id, facts, state)
+        if facts.latest_attempt > latest_attempt:
+            # Who wanted the run to stop meant the processes of before; a run that was started again is to go on.
+            cursor.run("UPDATE run SET stop_by = NULL WHERE id = ?", run.id)
 
 
 def _decode(note: Note) -> Noted:
@@ -193,15 +202,15 @@ def read_facts(cursor: Cursor, run_id: int) -> Facts:
     return decode_facts(row[0])
 
 
-def write_facts(cursor: Cursor, run_id: int, facts: Facts) -> None:
-    """Write the document back, and the columns that follow from it."""
+def write_facts(cursor: Cursor, run_id: int, facts: Facts, state: str) -> None:
+    """Write the document back, the state, and the columns that follow from the document."""
     attempts = facts.attempts
     started_ns = min((attempt.started_ns for attempt in attempts if attempt.started_ns), default=0)
     cursor.run(
         "UPDATE run SET facts = ?, state = ?, started_ns = ?, ended_ns = ?, rewinds = ?, parent = ?, fork_step = ?,"
         " created_ns = CASE WHEN ? > 0 THEN ? ELSE created_ns END WHERE id = ?",
         encode_facts(facts),
-        facts.state,
+        state,
         started_ns,
         attempts[-1].ended_ns if attempts else None,
         msgspec.json.encode(facts.rewinds).decode(),

@@ -122,7 +122,7 @@ class Runs:
 
         def change(cursor: Cursor) -> list[RunPath]:
             stop = []
-            for path in paths:
+            for path in sorted(paths, key=str):  # locked in one order by all who do this
                 try:
                     row = find_run(cursor, path)
                 except NotInStore:
@@ -140,13 +140,15 @@ class Runs:
         """Call runs crashed that should be running but were silent for too long; return them."""
 
         def change(cursor: Cursor) -> list[RunRow]:
-            found = cursor.all(
-                f"SELECT {_COLUMNS} {_FROM} WHERE run.state = 'running' AND run.heartbeat_ns < ?",
+            # One statement: a run that ends, or is heard of, at this very moment is looked at once more under its lock.
+            buried = cursor.all(
+                "UPDATE run SET state = 'crashed', changed_ns = ?, version = version + 1, is_dirty = 1"
+                " WHERE state = 'running' AND heartbeat_ns < ? RETURNING id",
+                now_ns,
                 now_ns - silent_for_ns,
             )
-            for row in found:
-                _set_state(cursor, row[0], "crashed", now_ns)
-            return [RunRow(*row) for row in found]
+            sql = f"SELECT {_COLUMNS} {_FROM} WHERE run.id = ?"
+            return [RunRow(*row) for (run_id,) in buried for row in cursor.all(sql, run_id)]
 
         return self._database.write(change)
 
@@ -197,10 +199,13 @@ class Runs:
                 now_ns,
                 _DAY_NS,
             )
+            count = 0
             for (run_id,) in found:
-                cursor.run("UPDATE run SET deleted_ns = ? WHERE id = ?", now_ns, run_id)
-                touch(cursor, run_id, now_ns)
-            return len(found)
+                sql = "UPDATE run SET deleted_ns = ? WHERE id = ? AND deleted_ns IS NULL AND state <> 'running'"
+                if cursor.run(sql, now_ns, run_id):  # it was not started again meanwhile
+                    touch(cursor, run_id, now_ns)
+                    count += 1
+            return count
 
         return self._database.write(change)
 
@@ -219,9 +224,9 @@ class Runs:
             found = cursor.all(
                 "SELECT id FROM run WHERE deleted_ns IS NOT NULL AND deleted_ns < ? LIMIT ?", deleted_before_ns, limit
             )
-            for (run_id,) in found:
-                cursor.run("DELETE FROM run WHERE id = ?", run_id)  # and with it all that refers to it
-            return len(found)
+            # And with each all that refers to it; not one that was brought back meanwhile.
+            sql = "DELETE FROM run WHERE id = ? AND deleted_ns < ?"
+            return sum(cursor.run(sql, run_id, deleted_before_ns) for (run_id,) in found)
 
         return self._database.write(change)
 

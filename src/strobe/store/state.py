@@ -124,6 +124,11 @@ class Facts(msgspec.Struct):
         return folded.sorted()
 
     @property
+    def latest_attempt(self) -> int:
+        """The number of the last start that is known of; 0 if none is."""
+        return max((writer.header.attempt for writer in self.writers.values() if writer.started), default=0)
+
+    @property
     def state(self) -> str:
         """running, finished, failed, crashed, killed or preempted, as far as its writers said."""
         attempts = self.attempts

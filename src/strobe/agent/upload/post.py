@@ -46,7 +46,7 @@ class Post:
             receipt = msgspec.json.decode(answer.body, type=Receipt)
         except msgspec.MsgspecError as error:
             return None, Retry(f"{self.link.target.base_url}: no receipt in the answer: {error}"), len(body)
-        self._note_stops(receipt.stop)
+        self._note_stops({ack.run for ack in receipt.acks}, receipt.stop)
         return receipt, answer, len(body)
 
     def set_running(self, run: str, is_running: bool) -> None:
@@ -65,7 +65,7 @@ class Post:
         answer = self.link.post("/heartbeat", {"runs": runs})
         if isinstance(answer, Ok):
             try:
-                self._note_stops(msgspec.json.decode(answer.body, type=_Stops).stop)
+                self._note_stops(runs, msgspec.json.decode(answer.body, type=_Stops).stop)
             except msgspec.MsgspecError:
                 return  # whoever answers so has no requests for us
 
@@ -73,6 +73,8 @@ class Post:
         with self._lock:
             return run in self._wanted_stops
 
-    def _note_stops(self, runs: Iterable[str]) -> None:
+    def _note_stops(self, asked: Iterable[str], stop: Iterable[str]) -> None:
+        """Note which of the runs asked about are to stop; nobody wants that of the others, or not any more."""
         with self._lock:
-            self._wanted_stops.update(runs)
+            self._wanted_stops.difference_update(asked)
+            self._wanted_stops.update(stop)
