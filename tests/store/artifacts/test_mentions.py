@@ -11,12 +11,13 @@ import pytest
 
 from strobe.home import RunPath
 from strobe.journal import event as ev
+from strobe.store.artifacts import Draft, DraftFacts
 from strobe.store.artifacts.record import Role
 from strobe.store.blobs.directory import DirectoryBlobs
 from strobe.store.database import Cursor, Database
 from strobe.store.schema import migrate
 from strobe.store.store import Store
-from tests.store.artifacts.conftest import Log, bringing, count, manifest_of
+from tests.store.artifacts.conftest import Log, bringing, count, manifest_of, send
 from tests.store.stories import Clock, Story, batches, send_shuffled
 
 ONE, TWO = {"x": b"1"}, {"x": b"2"}
@@ -188,16 +189,20 @@ def test_a_run_that_is_removed_takes_what_it_said_along(store: Store, tell: Tell
     assert count(store.database, "artifact_run") == 0
 
 
-def test_both_at_once_find_each_other(store: Store, tell: Tell, bring: Log) -> None:
-    """Settling and committing at the same moment: whoever is later sees the other."""
+def test_both_at_once_find_each_other(store: Store, tell: Tell) -> None:
+    """A run is taken in and settled while the version is committed: whoever is later sees the other."""
+    project = store.projects.ensure("me", "p", now_ns=1).id
     runs = []
     for number in range(25):
         bodies = {"x": b"%d" % number}
+        draft = store.artifacts.drafts.create(project, DraftFacts(name="data", type="dataset"), manifest_of(bodies))
+        assert isinstance(draft, Draft)
+        send(store.artifacts, store.contents, draft, bodies)
+        committing = threading.Thread(target=store.artifacts.drafts.commit, args=(draft.id,))
+        committing.start()
         runs.append(tell(use(bodies, f"v{number}"), run=f"r{number}"))
-        draft = threading.Thread(target=bring, args=(bodies,))
-        draft.start()
         store.settler.settle()
-        draft.join()
+        committing.join()
     assert [had(store, run_id) for run_id in runs] == [[f"me/p/data:v{number}"] for number in range(25)]
 
 
