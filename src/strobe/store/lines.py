@@ -55,12 +55,15 @@ class RunBook:
     unfolded: Unfolded | None = None
 
     def __post_init__(self) -> None:
-        self._firsts: dict[str, list[tuple[int, int]]] = {}
-        for row in self.rows:
+        for row in sorted(self.rows, key=lambda row: row.attempt):
+            self._by_key.setdefault((row.lane, row.key), []).append(row)
             if row.lane == HISTORY and row.is_top:
                 self._firsts.setdefault(row.key, []).append((row.attempt, row.first_step))
 
-    _firsts: dict[str, list[tuple[int, int]]] = field(init=False)
+    #: (lane, key) → the attempts' rows, in order
+    _by_key: dict[tuple[str, str], list[SeriesRow]] = field(init=False, default_factory=dict)
+    #: logged key → (attempt, first step)
+    _firsts: dict[str, list[tuple[int, int]]] = field(init=False, default_factory=dict)
 
     def _tail(self, row: SeriesRow) -> Points | None:
         return None if self.unfolded is None else self.unfolded.points(self.id, row.id)
@@ -96,8 +99,7 @@ class RunBook:
 
     def rows_of(self, key: str, lane: str = HISTORY) -> list[SeriesRow]:
         """Return the attempts' rows of a key, in order."""
-        found = (row for row in self.rows if row.key == key and row.lane == lane)
-        return sorted(found, key=lambda row: row.attempt)
+        return self._by_key.get((lane, key), [])
 
     def line(self, key: str, window: Window = EVERYTHING, *, lane: str = HISTORY, attempt: int | None = None) -> Line:
         """Return the points of a key that count; with `attempt`, what that one logged, superseded or not."""

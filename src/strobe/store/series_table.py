@@ -108,7 +108,8 @@ def write_series(
     cursor: Cursor, run_id: int, lane: str, attempt: int, writer: str, news: Mapping[str, KeyNews]
 ) -> dict[str, SeriesRow]:
     """Take in what a batch says about its keys; return their rows."""
-    rows = {row.key: row for row in read_series(cursor, [run_id], lane=lane, attempt=attempt).get(run_id, [])}
+    known = read_series(cursor, [run_id], lane=lane, attempt=attempt, keys=news)
+    rows = {row.key: row for row in known.get(run_id, ())}
     changed = []
     for key, found in news.items():
         row = rows.get(key)
