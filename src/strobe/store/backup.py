@@ -61,7 +61,7 @@ def write_backup(contents: Contents, target: Path, *, with_blobs: bool = True) -
         raise UsageError(f"{target} is not empty and holds no backup; name a new directory")
     fresh = target / "tables.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
+    fresh.mkdir(parents=True, mode=0o700)  # as secret as the store itself
     counts = contents.database.read(lambda cursor: {name: _dump(cursor, name, fresh / name) for name in tables()})
     if with_blobs:
         _copy_blobs(contents.blobs, open_blobs(target / "blobs"))

@@ -7,6 +7,7 @@ lose the last moments, which agents still hold and send again.
 
 from __future__ import annotations
 
+import os
 import queue
 import re
 import sqlite3
@@ -39,7 +40,10 @@ class SqliteDatabase:
         self._permits = threading.BoundedSemaphore(_MAX_READERS)
         self._connections: list[sqlite3.Connection] = []
         with _translated(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # It holds hashes of keys, the secret that sessions are signed with, and what people keep private.
+            if not path.exists():
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._writer = self._connect()
             self._writer.execute("PRAGMA journal_mode = WAL")
 

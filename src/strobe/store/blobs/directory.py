@@ -83,7 +83,8 @@ class DirectoryDraft:
         self._root = root
         self._path = root / INCOMING / secrets.token_hex(16)
         with _translated(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            root.mkdir(parents=True, exist_ok=True, mode=0o700)  # what is in there may be private
+            self._path.parent.mkdir(exist_ok=True)
             self._file = open(self._path, "xb", buffering=0)  # noqa: SIM115  # it lives as long as the draft
 
     def write(self, piece: bytes) -> None:
