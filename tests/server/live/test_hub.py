@@ -246,7 +246,9 @@ def test_who_was_away_for_too_long_is_told_what_changed(store: Store, how: str) 
     run_with_hub(store, test, linger_s=0.1 if how == "late" else 30.0)
 
 
-@pytest.mark.parametrize("last_id", ["nonsense", "a-b-c", "-1-1", "x" * 200, "abc-1-1"])
+@pytest.mark.parametrize(
+    "last_id", ["nonsense", "a-b-c", "-1-1", "x" * 200, "abc-1-1", f"abc-1-{9**40}", f"abc-1-{2**63 - 1}"]
+)
 def test_an_id_that_is_none_of_ours_does_no_harm(store: Store, last_id: str) -> None:
     logger = Logger(store)
 
@@ -346,5 +348,42 @@ def test_subscribers_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) 
     async def test(hub: Hub) -> None:
         await watch(hub, Interest())
         assert await hub.subscribe(Interest()) is None
+
+    run_with_hub(store, test)
+
+
+def test_one_client_leaves_room_for_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_module, "MAX_OF_ONE", 2)
+
+    async def test(hub: Hub) -> None:
+        own = [await hub.subscribe(Interest(), who="a") for _ in range(3)]
+        assert [found is not None for found in own] == [True, True, False]
+        assert await hub.subscribe(Interest(), who="b") is not None
+        assert own[0] is not None
+        hub.unsubscribe(own[0])
+        assert await hub.subscribe(Interest(), who="a") is not None
+
+    run_with_hub(store, test)
+
+
+def test_who_comes_back_makes_the_server_look_at_its_own_runs_only(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logger, _ = Logger(store), Logger(store, "other")
+
+    async def test(hub: Hub) -> None:
+        await watch(hub, Interest())
+        asked: list[int] = []
+        look = hub._source.changed_since
+
+        def changed_since(since_ns: int) -> Any:
+            asked.append(since_ns)
+            return look(since_ns)
+
+        monkeypatch.setattr(hub._source, "changed_since", changed_since)
+        watcher = await watch(hub, Interest(frozenset([logger.id])), "abc-1-0")
+        got = await watcher.until(has("reset"))
+        assert [fields["runs"] for event, fields, _ in got if event == "reset"] == [["team/p/r"]]
+        assert min(asked, default=1) > 0, "all runs of the store were read for one client"
 
     run_with_hub(store, test)

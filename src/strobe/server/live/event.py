@@ -41,7 +41,8 @@ class Place(msgspec.Struct, frozen=True):
         number, _, changed_ns = rest.partition("-")
         if not (hub and number.isdecimal() and changed_ns.isdecimal() and len(text) < 100):
             return None
-        return cls(hub, int(number), int(changed_ns))
+        place = cls(hub, int(number), int(changed_ns))
+        return place if place.changed_ns < 2**63 else None  # later than any database knows
 
     def __str__(self) -> str:
         return f"{self.hub}-{self.number}-{self.changed_ns}"

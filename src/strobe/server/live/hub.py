@@ -32,6 +32,8 @@ _LOOK_AT_MOST_EVERY_S = 0.05
 #: how long a client that went away is waited for
 LINGER_S = 30.0
 MAX_SUBSCRIBERS = 1000
+#: of one key, or of one address without a key
+MAX_OF_ONE = 100
 _KEPT_EVENTS = 5000
 _KEPT_BYTES = 8 << 20
 #: runs that are named to a client which was away for too long; of more it is told to look at everything again
@@ -90,9 +92,9 @@ class Hub:
 
     # --- from outside
 
-    async def subscribe(self, interest: Interest, last_event_id: str = "") -> Subscription | None:
+    async def subscribe(self, interest: Interest, last_event_id: str = "", who: str = "") -> Subscription | None:
         """Return a subscription with a greeting and what was missed since that event; None if there are too many."""
-        if len(self._subscribers) >= MAX_SUBSCRIBERS:
+        if self._is_full(who):
             return None
         await self._start()
         positions = await anyio.to_thread.run_sync(
@@ -100,7 +102,9 @@ class Hub:
         )
         for name, position in positions.items():
             self._positions.setdefault(name, position)
-        subscription = Subscription(interest)
+        if self._is_full(who):  # others came meanwhile
+            return None
+        subscription = Subscription(interest, who)
         place = Place.parse(last_event_id) if last_event_id else None
         first, _ = self._covered.get(interest, (self._number, None))
         is_whole = place is not None and self._is_kept(interest, place)
@@ -116,6 +120,10 @@ class Hub:
             missed = await anyio.to_thread.run_sync(lambda: self._missed(interest, place))
             subscription.put(self._written("reset", missed))
         return subscription
+
+    def _is_full(self, who: str) -> bool:
+        num_own = sum(subscription.who == who for subscription in self._subscribers) if who else 0
+        return len(self._subscribers) >= MAX_SUBSCRIBERS or num_own >= MAX_OF_ONE
 
     def unsubscribe(self, subscription: Subscription) -> None:
         """Let a client go; for a while it may come back and miss nothing."""
@@ -261,8 +269,8 @@ class Hub:
         return is_ours and covered is not None and covered[0] <= place.number and oldest <= place.number + 1
 
     def _missed(self, interest: Interest, place: Place) -> dict[str, Any]:
-        seen = self._source.changed_since(place.changed_ns - OVERLAP_NS)
-        paths = [run.path for run in seen if interest.covers(run.id, run.project_id)]
+        since_ns = place.changed_ns - OVERLAP_NS
+        paths = self._source.changed_among(since_ns, interest.runs, interest.projects, _MAX_NAMED + 1)
         return {"runs": None if len(paths) > _MAX_NAMED else paths}
 
     def _drop_uncovered(self, now: float) -> None:

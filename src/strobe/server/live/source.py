@@ -103,6 +103,28 @@ class StoreSource:
 
         return self._database.read(ask)
 
+    def changed_among(
+        self, changed_ns: int, run_ids: Iterable[int], project_ids: Iterable[int], limit: int
+    ) -> list[str]:
+        """Return the paths of some of these runs, and of runs of these projects, that changed since that time."""
+        found: dict[str, None] = {}
+
+        def ask(cursor: Cursor) -> None:
+            found.clear()
+            for column, numbers in (("run.id", sorted(run_ids)), ("run.project_id", sorted(project_ids))):
+                for part in in_parts(numbers, 500):
+                    rows = cursor.all(
+                        f"SELECT project.entity, project.name, run.name {_FROM} WHERE {column} IN ({marks(len(part))})"
+                        " AND run.changed_ns >= ? ORDER BY run.changed_ns LIMIT ?",
+                        *part,
+                        changed_ns,
+                        limit,
+                    )
+                    found.update(dict.fromkeys("/".join(row) for row in rows))
+
+        self._database.read(ask)
+        return list(found)
+
     def summaries(self, run_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return the summaries of runs, as far as they were added up."""
         found: dict[int, dict[str, Any]] = {}

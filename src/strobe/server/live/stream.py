@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import anyio
 from starlette.responses import Response
@@ -15,6 +16,12 @@ from strobe.server.live.subscription import Subscription
 HEARTBEAT_S = 15.0
 #: a client that takes nothing for so long is cut off
 SEND_S = 30.0
+#: how often it is asked whether the client may still see what it watches
+CHECK_S = 30.0
+
+
+async def _always() -> bool:
+    return True
 
 
 class EventStream(Response):
@@ -22,11 +29,19 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, hub: Hub, subscription: Subscription, *, heartbeat_s: float = HEARTBEAT_S) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        subscription: Subscription,
+        *,
+        is_allowed: Callable[[], Awaitable[bool]] = _always,
+        heartbeat_s: float = HEARTBEAT_S,
+    ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._hub = hub
         self._subscription = subscription
+        self._is_allowed = is_allowed
         self._heartbeat_s = heartbeat_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,8 +67,14 @@ class EventStream(Response):
 
     async def _messages(self) -> AsyncIterator[bytes]:
         yield f"retry: {RETRY_MS}\n\n".encode()
+        checked = time.monotonic()
         while True:
-            message = await self._subscription.take(self._heartbeat_s)
+            message = await self._subscription.take(min(self._heartbeat_s, CHECK_S))
+            if time.monotonic() - checked >= CHECK_S:
+                checked = time.monotonic()
+                if not await self._is_allowed():
+                    self._subscription.end("denied")
+                    message = None
             if message is None:
                 yield written("end", encode_data({"reason": self._subscription.ending}))
                 return

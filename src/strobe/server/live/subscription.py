@@ -11,14 +11,16 @@ from strobe.server.live.interest import Interest
 _QUEUE_EVENTS = 2000
 _QUEUE_BYTES = 4 << 20
 
-Ending = Literal["slow", "stopping", "failed"]
+Ending = Literal["slow", "stopping", "failed", "denied"]
 
 
 class Subscription:
     """What one client is still to get."""
 
-    def __init__(self, interest: Interest) -> None:
+    def __init__(self, interest: Interest, who: str = "") -> None:
         self.interest = interest
+        #: the client's key or address
+        self.who = who
         #: why it ended, once it has
         self.ending: Ending | None = None
         self._waiting: deque[bytes] = deque()

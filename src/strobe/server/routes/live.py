@@ -9,6 +9,7 @@ from msgspec import Meta
 from starlette.responses import Response
 
 from strobe.errors import UsageError
+from strobe.server.auth import address_of, identify
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.live import EventStream, Interest
 from strobe.server.problem import Problem
@@ -37,7 +38,8 @@ async def watch_live(call: Call, query: LiveQuery) -> Response:
     {run, key, version, steps, times_ns, values}; with `replaces_from`, points sent before from that step on no longer
     count; with `is_cut`, there are too many to send, and the series is to be asked for again. `reset` comes after a
     connection was lost for too long: {runs} changed meanwhile and are to be read again, null for everything. `end` has
-    a {reason}: slow (too much was waiting; come back), stopping (the server) or failed.
+    a {reason}: slow (too much was waiting; come back), stopping (the server), failed, or denied (a key has ended, or a
+    project is no longer for the caller to see).
 
     Send the last id as `Last-Event-ID` to get what was missed. Points that come late, below steps that were sent, are
     not sent: a `version` that changed without points says that there may be some.
@@ -52,18 +54,33 @@ async def watch_live(call: Call, query: LiveQuery) -> Response:
     )
     if call.request.method == "HEAD":
         return Response(media_type=EventStream.media_type)
+    projects = {(row.entity, row.project) for row in rows} | {_parse(call, text) for text in query.project}
+
+    async def is_allowed() -> bool:
+        try:
+            caller = await identify(call.request, call.services)
+        except Problem:
+            return False
+        again = Call(call.request, call.services, caller, call.endpoint)
+        return all([await again.may("read", *project) for project in projects])
+
     hub = call.services.live
-    subscription = await hub.subscribe(interest, call.request.headers.get("last-event-id", ""))
+    who = call.caller.key or ("" if call.caller.is_local else address_of(call.request))
+    subscription = await hub.subscribe(interest, call.request.headers.get("last-event-id", ""), who)
     if subscription is None:
-        raise Problem(503, detail="too many subscribers on this server; try again later", retry_after_s=10)
-    return EventStream(hub, subscription)
+        raise Problem(503, detail="too many subscribers on this server; end some, or try again later", retry_after_s=10)
+    return EventStream(hub, subscription, is_allowed=is_allowed)
 
 
-async def _readable_project(call: Call, text: str) -> int:
+def _parse(call: Call, text: str) -> tuple[str, str]:
     entity, slash, name = text.partition("/")
     if not (entity and slash and name) or "/" in name:
         raise UsageError(f"a project is named entity/project, got {text[:80]!r}")
-    entity = call.entity(entity)
+    return call.entity(entity), name
+
+
+async def _readable_project(call: Call, text: str) -> int:
+    entity, name = _parse(call, text)
     await call.require("read", entity, name)
     found = await call.in_thread(call.services.store.projects.get, entity, name)
     if found is None:
