@@ -53,3 +53,19 @@ def test_keys_of_others_are_for_admins(stage: Stage) -> None:
 
 def test_this_machine_has_no_keys(local: Stage) -> None:
     assert local.ask("GET", "/api/v1/keys").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("scope", "statuses"), [("read", [200, 403, 403]), ("write", [200, 200, 403]), ("admin", [200] * 3)]
+)
+def test_a_key_revokes_none_that_allows_more(stage: Stage, scope: Scope, statuses: list[int]) -> None:
+    scopes: list[Scope] = ["read", "write", "admin"]
+    others = [stage.key("ada", other).split("_")[1] for other in scopes]
+    own = stage.key("ada", scope)
+    assert [stage.ask("DELETE", f"/api/v1/keys/{other}", key=own).status_code for other in others] == statuses
+    assert stage.ask("DELETE", f"/api/v1/keys/{own.split('_')[1]}", key=own).status_code == 200
+
+
+@pytest.mark.parametrize("body", [{"expires_ns": 2**70}, {"label": "a\0b"}, {"label": "x" * 201}])
+def test_keys_that_cannot_be(stage: Stage, body: dict[str, object]) -> None:
+    assert stage.ask("POST", "/api/v1/keys", json=body, key=stage.key("ada")).status_code == 422

@@ -68,14 +68,22 @@ def cookie_name(request: Request) -> str:
 
 
 def check_origin(request: Request, caller: Caller) -> None:
-    """Raise a 403 if a change is asked for with what a browser sends by itself, and not from our own pages."""
-    if request.method in _SAFE or caller.via == "key":
+    """Raise a 403 if something is asked for with what a browser sends by itself, and not from our own pages.
+
+    That is about changes; `strobe ui`, which knows nobody, does not even do work for other sites, who could tell from
+    the time it takes what there is. Following a link to it is fine. A browser sends keys by itself, too, if they were
+    once part of an address.
+    """
+    is_safe = request.method in _SAFE
+    if is_safe and (not caller.is_local or request.headers.get("sec-fetch-mode") == "navigate"):
         return
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    if site is not None and site != "same-origin":
+    if site is not None and site != "same-origin" and not (is_safe and site == "none"):
         raise Problem(403, detail=f"the request comes from another site (Sec-Fetch-Site: {site})")
+    if caller.via == "key":
+        return
     if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower():
-        raise Problem(403, detail=f"the request comes from {origin}, which is another site")
+        raise Problem(403, detail=f"the request comes from {origin[:200]}, which is another site")
     if caller.via == "cookie":
         if site is None and origin is None:
             raise Problem(403, detail="a session needs a browser that says where a request comes from; use a key")
@@ -84,12 +92,13 @@ def check_origin(request: Request, caller: Caller) -> None:
 
 
 async def _by_key(key: str, request: Request, services: Services) -> Caller:
-    address = address_of(request)
-    if wait_s := services.rates.failures.wait(address):
-        raise Problem(429, detail=f"too many wrong keys from {address}; wait", retry_after_s=wait_s)
     holder = await _in_thread(_check, services, key)
     if holder is None:
-        services.rates.failures.take(address)
+        # Counted where a key is wrong only: nobody guesses 256 bits, but many people share an address with somebody
+        # whose old key is tried again and again.
+        address = address_of(request)
+        if wait_s := services.rates.failures.take(address):
+            raise Problem(429, detail=f"too many wrong keys from {address}; wait", retry_after_s=wait_s)
         shown = split(key)[0]
         named = f"the key {shown!r}" if shown else "the key"
         raise Problem(
@@ -131,6 +140,7 @@ def _caller(holder: Holder, via: str) -> Caller:
         scope=holder.key.scope,
         is_admin=holder.is_admin,
         key=holder.key.id,
+        expires_ns=holder.key.expires_ns,
         via="cookie" if via == "cookie" else "key",
     )
 

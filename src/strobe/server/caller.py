@@ -30,6 +30,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     is_local: bool = False
     #: the public part of the key, for limits and logs
     key: str = ""
+    #: when the key ends, if it does
+    expires_ns: int | None = None
     via: Literal["key", "cookie", "local", "nothing"] = "nothing"
 
     @property

@@ -39,11 +39,6 @@ class Buckets:
         self._keep(name, tokens - 1, now)
         return 0.0
 
-    def wait(self, name: str) -> float:
-        """Return the seconds until there is a token; take none."""
-        tokens, _ = self._tokens(name)
-        return max(0.0, (1 - tokens) / self._rate.per_s)
-
     def __len__(self) -> int:
         return len(self._buckets)
 

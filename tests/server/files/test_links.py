@@ -97,3 +97,23 @@ def test_nobody_gets_a_link_to_what_they_may_not_do(house: House) -> None:
     assert house.ask("POST", "/api/v1/links", json={"method": "PUT", "goal": entry}).status_code == 422
     long = {"method": "GET", "goal": FILE, "expires_s": 8 * 24 * 3600}
     assert house.ask("POST", "/api/v1/links", json=long).status_code == 422
+
+
+def test_a_link_ends_with_the_key_that_it_was_made_with(house: House) -> None:
+    stage = house.stage
+    house.ask("PUT", "/api/v1/runs/ada/lab/r1/files/a.txt", content=b"x")
+    _, short = stage.store.accounts.keys.add("ada", scope="read", expires_ns=stage.clock() + 60 * 10**9)
+    wanted = {"method": "GET", "goal": FILE, "expires_s": 7 * 24 * 3600}
+    link = house.ask("POST", "/api/v1/links", json=wanted, key=short).json()
+    assert link["expires_ns"] == stage.clock() + 60 * 10**9
+    stage.clock.now_ns += 61 * 10**9
+    assert house.ask("GET", link["url"], key=None).status_code == 403
+
+
+def test_a_link_is_no_way_around_a_quota(house: House) -> None:
+    put = _link(house, "PUT", FILE)
+    house.ask("PUT", "/api/v1/runs/ada/lab/r1/files/b.txt", content=b"x" * 100)
+    house.stage.store.projects.change("ada", "lab", quota_bytes=10)
+    by_key = house.ask("PUT", "/api/v1/runs/ada/lab/r1/files/a.txt", content=b"y")
+    by_link = house.ask("PUT", put, key=None, content=b"y")
+    assert by_key.status_code == by_link.status_code == 507

@@ -7,21 +7,24 @@ from typing import Annotated
 import msgspec
 
 from strobe.server.endpoint import Call, endpoint
+from strobe.server.fields import Count, Name
 from strobe.server.problem import Problem
 from strobe.store.keys import Key, Scope
+
+Label = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[^\x00]*\Z")]
 
 
 class KeyQuery(msgspec.Struct, kw_only=True):
     """Whose keys."""
 
     #: admins: another user's; without it the own
-    user: str | None = None
+    user: Name | None = None
 
 
 class KeyPlace(msgspec.Struct):
     """A key by its public part."""
 
-    id: str
+    id: Name
 
 
 class KeyList(msgspec.Struct, kw_only=True):
@@ -34,9 +37,9 @@ class KeyList(msgspec.Struct, kw_only=True):
 class KeyBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What a new key is for."""
 
-    label: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    label: Label = ""
     scope: Scope = "write"
-    expires_ns: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    expires_ns: Count | None = None
 
 
 class NewKey(msgspec.Struct, kw_only=True):
@@ -62,8 +65,7 @@ async def add_key(call: Call, body: KeyBody) -> NewKey:
     user, keys = _user(call), call.services.store.accounts.keys
     if not call.caller.allows(body.scope):
         raise Problem(403, detail=f"your key has scope {call.caller.scope}; it cannot make one with {body.scope}")
-    own = next(key for key in await call.in_thread(keys.all, user) if key.id == call.caller.key)
-    ends = [moment for moment in (own.expires_ns, body.expires_ns) if moment is not None]
+    ends = [moment for moment in (call.caller.expires_ns, body.expires_ns) if moment is not None]
     about, text = await call.in_thread(
         keys.add, user, scope=body.scope, label=body.label, expires_ns=min(ends, default=None)
     )
@@ -72,10 +74,16 @@ async def add_key(call: Call, body: KeyBody) -> NewKey:
 
 @endpoint("DELETE", "/api/v1/keys/{id}", access="account", tag="keys", path=KeyPlace, returns=Key)
 async def revoke_key(call: Call, path: KeyPlace) -> Key:
-    """Refuse a key from now on; sessions that were opened with it end too."""
+    """Refuse a key from now on; sessions that were opened with it end too.
+
+    A key revokes itself, and those of its user that allow no more than it does.
+    """
     user, keys = _user(call), call.services.store.accounts.keys
-    if path.id not in [key.id for key in await call.in_thread(keys.all, user)]:
+    own = {key.id: key for key in await call.in_thread(keys.all, user)}
+    if path.id not in own:
         _require_admin(call, Problem(404, detail=f"you have no key {path.id!r}"))
+    elif not call.caller.allows(own[path.id].scope):
+        raise Problem(403, detail=f"your key has scope {call.caller.scope}; it cannot revoke one with more")
     revoked: Key = await call.in_thread(keys.revoke, path.id)
     return revoked
 

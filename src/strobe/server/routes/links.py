@@ -90,12 +90,14 @@ class _Permit(msgspec.Struct, frozen=True):
 async def create_link(call: Call, body: NewLink) -> Link:
     """Make a link for one method on one thing: GET a `file` or an `entry`; PUT a `file`, a `draft`'s entry or a `part`.
 
-    The caller must be able to do the same with its key.
+    The caller must be able to do the same with its key. The link ends with the key at the latest.
     """
     if not isinstance(body.goal, _GOALS[body.method]):
         raise Problem(422, detail=f"there are no links to {body.method} that; see the kinds of goals for each method")
     goal = await _permitted(call, body.method, body.goal)
     expires_ns = call.services.clock() + body.expires_s * 10**9
+    if call.caller.expires_ns is not None:
+        expires_ns = min(expires_ns, call.caller.expires_ns)
     text = msgspec.json.encode(_Permit(body.method, goal)).decode()
     token = call.services.signer.sign(_PURPOSE, text, expires_ns=expires_ns)
     return Link(method=body.method, url=_LINK.format(token=token), expires_ns=expires_ns)
@@ -133,6 +135,7 @@ async def put_link(call: Call, path: LinkPlace, query: PutQuery) -> None:
     store = call.services.store
     if isinstance(goal, RunFileGoal):
         run = await call.in_thread(store.runs.find, RunPath(goal.entity, goal.project, goal.run))
+        await call.in_thread(store.quotas.check, run.entity, run.project)
         await files.put_content(call, run.id, goal.path, query)
     elif isinstance(goal, DraftGoal):
         await artifact_drafts.put_content(call, goal.draft, goal.path)
