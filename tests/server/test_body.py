@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.types import Message
+from starlette.types import Message, Receive
 
 from strobe.server.body import LimitedReceive, decompressed
 from strobe.server.endpoint import Call, endpoint
@@ -115,6 +115,25 @@ def test_a_bomb_is_not_unpacked_at_once() -> None:
         asyncio.run(read())
     assert sum(sizes) <= 5 << 20
     assert max(sizes) <= 1 << 20
+
+
+def test_a_sender_that_dawdles_is_not_waited_for() -> None:
+    async def drops() -> Message:
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def gushes() -> Message:
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b"x" * 64, "more_body": True}
+
+    async def read(sender: Receive, times: int) -> None:
+        receive = LimitedReceive({"type": "http", "headers": []}, sender, max_bytes=10_000, silence_s=0.2)
+        for _ in range(times):
+            await receive()
+
+    asyncio.run(read(gushes, 20))
+    with pytest.raises(Problem, match="408"):
+        asyncio.run(read(drops, 20))
 
 
 def test_a_sender_that_stops_is_not_waited_for() -> None:

@@ -205,3 +205,7 @@ def test_what_is_cut_out() -> None:
     assert without_secrets("Authorization: Basic YXBpOmtleQ==") == "Authorization: Basic ****"
     assert without_secrets("a bearer of news") == "a bearer of news"
     assert without_secrets("https://host/path") == "https://host/path"
+    assert (
+        without_secrets('{"path":"/api/v1/links/abc-_.def","status":204}')
+        == '{"path":"/api/v1/links/****","status":204}'
+    )

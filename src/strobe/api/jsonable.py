@@ -1,7 +1,8 @@
 """Stored values as strict JSON can carry them: what `--json`, JSON lines and CSV cells are made of.
 
 NaN and the infinities become the strings "NaN", "Infinity" and "-Infinity" (as wandb writes them), arrays
-nested lists, bytes base64, moments ISO 8601. Nothing is dropped; integers keep all their digits.
+nested lists, bytes base64, moments ISO 8601. Integers keep all their digits. Nothing is dropped but what is nested
+deeper than anybody reads: "…" stands for it, because JSON that is deeper than a reader's stack breaks the reader.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 from strobe.journal.value import Array
 
+MAX_DEPTH = 200
+
 _FORMATS = {
     "b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
     "f2": "e", "f4": "f", "f8": "d",
@@ -22,16 +25,18 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def jsonable(value: Any) -> Any:
+def jsonable(value: Any, depth: int = 0) -> Any:
     """Return `value` built of dict, list, str, int, finite float, bool and None only."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else float_name(value)
+    if isinstance(value, (Mapping, list, tuple)) and depth >= MAX_DEPTH:
+        return "…"
     if isinstance(value, Mapping):
-        return {str(key): jsonable(item) for key, item in value.items()}
+        return {str(key): jsonable(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [jsonable(item) for item in value]
+        return [jsonable(item, depth + 1) for item in value]
     if isinstance(value, Array):
         return _array(value)
     if isinstance(value, date):

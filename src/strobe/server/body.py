@@ -6,6 +6,7 @@ can become gigabytes.
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import AsyncIterator
 
@@ -17,31 +18,38 @@ from strobe.server.problem import Problem
 
 #: a sender that sends nothing for so long is gone, or wants to hold a connection
 _SILENCE_S = 60.0
+#: and one that sends less than this in a second, on the whole, holds one too
+_SLOWEST_BYTES_PER_S = 128.0
 _PIECE_BYTES = 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 class LimitedReceive:
-    """An ASGI `receive` that raises a 413 past the limit, and a 408 when nothing comes any more."""
+    """An ASGI `receive` that raises a 413 past the limit, and a 408 when nothing comes any more, or next to nothing."""
 
     def __init__(self, scope: Scope, receive: Receive, *, max_bytes: int, silence_s: float = _SILENCE_S) -> None:
         self._receive = receive
         self._max_bytes = max_bytes
         self._silence_s = silence_s
         self.num_bytes = 0
+        self._waited_s = 0.0
         length = Headers(scope=scope).get("content-length", "")
         if length.isdecimal() and int(length) > max_bytes:
             raise _too_large(f"the body has {length} bytes", max_bytes)
 
     async def __call__(self) -> Message:
+        # Time in which it is we who are slow does not count.
+        patience_s = self._silence_s + self.num_bytes / _SLOWEST_BYTES_PER_S - self._waited_s
+        began = time.monotonic()
         try:
-            with anyio.fail_after(self._silence_s):
+            with anyio.fail_after(min(self._silence_s, max(0.0, patience_s))):
                 message = await self._receive()
         except TimeoutError:
             raise Problem(
-                408, "Nothing came", f"the body stopped for {self._silence_s:g} s; send it again",
-                kind="timeout", headers={"Connection": "close"},
+                408, detail=f"the body stopped, or came too slowly, for {self._silence_s:g} s; send it again",
+                headers={"Connection": "close"},
             ) from None  # fmt: skip
+        self._waited_s += time.monotonic() - began
         if message["type"] == "http.request":
             self.num_bytes += len(message.get("body", b""))
             if self.num_bytes > self._max_bytes:

@@ -83,6 +83,14 @@ class Call:
         if caller.is_known and not caller.allows(level):
             raise Problem(403, detail=f"your key has scope {caller.scope}, this needs {level}; use another key")
 
+    async def may(self, level: Scope, entity: str, project: str | None = None) -> bool:
+        """Return whether `require` would let the caller go on."""
+        try:
+            await self.require(level, entity, project)
+        except Problem:
+            return False
+        return True
+
     async def visible(self) -> Visible:
         """Return what of a list the caller may see; to be asked by endpoints that list across projects."""
         self._is_checked = True

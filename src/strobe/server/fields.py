@@ -10,6 +10,10 @@ from msgspec import Meta
 _NO_NUL = r"^[^\x00]*\Z"
 
 Name = Annotated[str, Meta(min_length=1, max_length=128, pattern=_NO_NUL)]
+#: the name of something that was logged
+Key = Annotated[str, Meta(min_length=1, max_length=4000, pattern=_NO_NUL)]
+#: a run: entity/project/run
+PathText = Annotated[str, Meta(max_length=400, pattern=_NO_NUL)]
 FilePath = Annotated[str, Meta(max_length=1024, pattern=_NO_NUL)]
 Text = Annotated[str, Meta(max_length=100_000, pattern=_NO_NUL)]
 Token = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]

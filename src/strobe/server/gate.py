@@ -11,8 +11,9 @@ from strobe.server.problem import Problem
 class Gate:
     """Lets so many in at once. Used from the event loop only, so it needs no lock."""
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, doing: str = "being taken in") -> None:
         self._places = places
+        self._doing = doing
         self.inside = 0
         #: seconds that the work of one took lately
         self._seconds = 0.05
@@ -23,7 +24,7 @@ class Gate:
         if self.inside >= self._places:
             wait_s = min(30.0, max(0.1, self._seconds * self.inside))
             raise Problem(
-                429, detail=f"{self.inside} are being taken in; the next in {wait_s:.1f} s", retry_after_s=wait_s
+                429, detail=f"{self.inside} are {self._doing}; the next in {wait_s:.1f} s", retry_after_s=wait_s
             )
         self.inside += 1
         try:

@@ -16,12 +16,15 @@ FIELDS = "strobe_fields"
 
 _KEY = re.compile(r"strobe_([A-Za-z0-9]{12})_[A-Za-z0-9]{43}")
 _AUTHORIZATION = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+#: the way to a thing by a signed link: who has it may go there
+_LINK = re.compile(r"(/api/v1/links/)[^\s/?\"']+")
 _PASSWORD = re.compile(r"(://[^/@\s:]*:)[^/@\s]+@")
 
 
 def without_secrets(text: str) -> str:
-    """Return the text with keys, credentials and passwords in addresses cut out."""
+    """Return the text with keys, credentials, signed links and passwords in addresses cut out."""
     text = _KEY.sub(r"strobe_\1_****", text)
+    text = _LINK.sub(r"\1****", text)
     text = _AUTHORIZATION.sub(r"\1 ****", text)
     return _PASSWORD.sub(r"\1****@", text)
 

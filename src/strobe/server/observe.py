@@ -105,7 +105,7 @@ class Observe:
         metrics.request_seconds.observe(seconds, method, endpoint)
         level = logging.DEBUG if scope["path"] in _QUIET and trace.status < 400 else logging.INFO
         if self._services.log.isEnabledFor(level):
-            # Never the query: links signed for uploads and downloads carry their token there.
+            # Never the query, which may hold what people search for; the log itself cuts out signed links.
             fields = {
                 "request": trace.request_id,
                 "method": scope["method"],

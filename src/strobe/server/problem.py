@@ -104,6 +104,8 @@ def problem_of(error: BaseException) -> Problem | None:
         return Problem(404, detail=str(error))
     if isinstance(error, msgspec.ValidationError):
         return Problem(422, detail=str(error))
+    if isinstance(error, RecursionError):
+        return Problem(422, detail="something here is nested deeper than can be handled; make it flatter")
     if isinstance(error, (UsageError, CommError, msgspec.DecodeError)):
         return Problem(400, detail=str(error))
     return None

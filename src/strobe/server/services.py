@@ -119,6 +119,8 @@ class Services:
     stopping: Stopping = field(default_factory=Stopping)
     #: how many requests are taken in at once
     gate: Gate = field(default_factory=lambda: Gate(64))
+    #: how many sinks of alerts are tried at once
+    trying: Gate = field(default_factory=lambda: Gate(4, "being tried"))
     #: curves that were asked for lately
     curves: CurveShelf = field(default_factory=CurveShelf)
 

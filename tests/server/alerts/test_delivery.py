@@ -216,6 +216,11 @@ def test_private_addresses_need_permission(scene: Scene, caplog: pytest.LogCaptu
         ("::ffff:127.0.0.1", False),
         ("64:ff9b::a00:1", False),
         ("2002:7f00:1::", False),
+        ("::127.0.0.1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("fec0::1", False),
+        ("5f00::1", False),
     ],
 )
 def test_which_addresses_are_public(address: str, is_public: bool) -> None:

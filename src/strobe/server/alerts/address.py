@@ -19,6 +19,8 @@ from strobe.server.alerts.settings import Network
 
 MAX_URL = 2000
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+#: all that was ever given out as public; the rest has ways to IPv4 and to sites that Python does not know as such
+_UNICAST = ipaddress.ip_network("2000::/3")
 
 
 class Forbidden(UsageError):
@@ -82,6 +84,8 @@ def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
     inner = _inner(address)
     if any(inner in network for network in networks):
         return True
+    if isinstance(inner, ipaddress.IPv6Address) and inner not in _UNICAST:
+        return False
     return inner.is_global and not inner.is_multicast
 
 

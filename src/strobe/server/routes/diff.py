@@ -12,6 +12,7 @@ from msgspec import Meta
 from strobe.api.diff import diff_mappings
 from strobe.api.filter import ABSENT
 from strobe.server.endpoint import Call, endpoint
+from strobe.server.fields import PathText
 from strobe.server.routes.series import readable_runs
 from strobe.store.runs import RunView
 
@@ -27,7 +28,7 @@ class DiffBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Which runs are compared, and how."""
 
     #: paths: entity/project/run
-    runs: Annotated[list[str], Meta(min_length=2, max_length=_MAX_RUNS)]
+    runs: Annotated[list[PathText], Meta(min_length=2, max_length=_MAX_RUNS)]
     sections: tuple[Section, ...] = _SECTIONS
     #: patterns with * and ? for "section.key"
     ignore: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=100)] = []

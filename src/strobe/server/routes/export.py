@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from strobe.home import RunPath
 from strobe.server.asked import FieldName, ProjectPlace, SortedRunsQuery
 from strobe.server.endpoint import Call, endpoint
+from strobe.server.fields import Key
 from strobe.server.routes.files import RunPlace, find_run
 from strobe.server.tabular import MEDIA_TYPES, Format, Row, TableColumn, check_parquet, write_table
 from strobe.store.database import Cursor as DatabaseCursor
@@ -44,7 +45,7 @@ class ExportQuery(SortedRunsQuery, kw_only=True):
 class HistoryExportQuery(msgspec.Struct, kw_only=True):
     format: Format = "csv"
     #: all that were logged by default
-    keys: list[str] = []
+    keys: list[Key] = []
     attempt: Annotated[int, Meta(ge=0, le=MAX_I64)] | None = None
 
 

@@ -15,6 +15,7 @@ import msgspec
 from strobe.errors import UsageError
 from strobe.home import RunPath
 from strobe.server.endpoint import Call, endpoint
+from strobe.server.fields import PathText
 from strobe.server.problem import Problem
 from strobe.store.ingest import Taken
 from strobe.wire import BATCHES
@@ -26,7 +27,7 @@ _MAX_BATCHES = 10_000
 class Living(msgspec.Struct, kw_only=True):
     """Runs whose processes live."""
 
-    runs: Annotated[list[str], msgspec.Meta(max_length=10_000)]
+    runs: Annotated[list[PathText], msgspec.Meta(max_length=10_000)]
 
 
 class Wishes(msgspec.Struct, kw_only=True):
@@ -117,17 +118,12 @@ class _Reception:
         """Return why the caller may not write to the batch's project, or nothing; asked once for each project."""
         name = (batch.entity, batch.project)
         if name not in self._allowed:
-            self._allowed[name] = await refusal(self._call, *name)
+            try:
+                await self._call.require("write", *name)
+                self._allowed[name] = ""
+            except Problem as problem:
+                self._allowed[name] = problem.detail
         return self._allowed[name]
-
-
-async def refusal(call: Call, entity: str, project: str) -> str:
-    """Return why the caller may not write to a project, or nothing."""
-    try:
-        await call.require("write", entity, project)
-    except Problem as problem:
-        return problem.detail
-    return ""
 
 
 @endpoint("POST", "/api/v1/heartbeat", access="write", tag="ingest", body=Living, returns=Wishes)
@@ -145,7 +141,7 @@ async def heartbeat(call: Call, body: Living) -> Wishes:
         path = RunPath(call.entity(found.entity), found.project, found.id)
         paths[path.entity, path.project].append(path)
     call.note_checked()
-    allowed = [path for project, some in paths.items() if not await refusal(call, *project) for path in some]
+    allowed = [path for project, some in paths.items() if await call.may("write", *project) for path in some]
     stop = await call.in_thread(call.services.store.runs.note_alive, allowed, now_ns=call.services.clock())
     return Wishes(stop=[str(path) for path in stop])
 

@@ -9,14 +9,13 @@ from msgspec import Meta
 from starlette.responses import Response
 
 from strobe.server.endpoint import Call, endpoint, weak_etag
-from strobe.server.fields import Count, Limit
+from strobe.server.fields import Count, Key, Limit
 from strobe.server.problem import Problem
 from strobe.server.routes.series import RunOf, Step, readable_run
 from strobe.store.objects import LoggedValue, ObjectKey
 from strobe.store.series.page import MAX_I64, MIN_I64
 
 _OBJECTS = "/api/v1/runs/{entity}/{project}/{run}/objects"
-Key = Annotated[str, Meta(min_length=1, max_length=4000, pattern=r"^[^\x00]*\Z")]
 
 
 class KeyList(msgspec.Struct, kw_only=True):

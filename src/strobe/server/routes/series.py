@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -10,7 +11,8 @@ from starlette.responses import Response
 from strobe.home import RunPath
 from strobe.server.curve_shelf import EncodedCurve
 from strobe.server.curves import COLUMNS, curve_bytes, curve_json
-from strobe.server.endpoint import Call, endpoint
+from strobe.server.endpoint import Call, endpoint, weak_etag
+from strobe.server.fields import Key, Name, PathText
 from strobe.server.problem import Problem
 from strobe.store.charts import Ask, Axis, Chart, Span
 from strobe.store.runs import RunRow
@@ -18,9 +20,9 @@ from strobe.store.series import Window
 from strobe.store.series.page import MAX_I64, MIN_I64
 from strobe.wire.series import SERIES, encode_series
 
-#: curves of one request
+#: curves of one request, and buckets of all of them: what it may hold in memory
 MAX_CURVES = 1000
-_MAX_TEXT = 4000
+MAX_BUCKETS = 2_000_000
 Step = Annotated[int, msgspec.Meta(ge=MIN_I64, le=MAX_I64)]
 
 
@@ -28,8 +30,8 @@ class SeriesBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Which curves: every key of every run."""
 
     #: paths: entity/project/run
-    runs: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MAX_CURVES)]
-    keys: Annotated[list[Annotated[str, msgspec.Meta(max_length=_MAX_TEXT)]], msgspec.Meta(min_length=1)]
+    runs: Annotated[list[PathText], msgspec.Meta(min_length=1, max_length=MAX_CURVES)]
+    keys: Annotated[list[Key], msgspec.Meta(min_length=1, max_length=MAX_CURVES)]
     #: what lies along the width: step, wall time (ns) or time since the run's start (ns)
     axis: Axis = "step"
     #: a range of the axis, ends included; all of it by default
@@ -42,7 +44,7 @@ class SeriesBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     #: one attempt, superseded or not
     attempt: Annotated[int, msgspec.Meta(ge=0, le=MAX_I64)] | None = None
     #: another logged key as the x axis
-    x_key: Annotated[str, msgspec.Meta(max_length=_MAX_TEXT)] | None = None
+    x_key: Key | None = None
     #: columns of buckets; all by default
     columns: list[str] | None = None
     format: Literal["binary", "json"] = "binary"
@@ -66,9 +68,9 @@ class Curves(msgspec.Struct, kw_only=True):
 
 
 class RunOf(msgspec.Struct, kw_only=True):
-    entity: str
-    project: str
-    run: str
+    entity: Name
+    project: Name
+    run: Name
 
 
 @endpoint("POST", "/api/v1/series", access="read", tag="series", body=SeriesBody, returns=Curves, produces=SERIES)
@@ -82,6 +84,8 @@ async def query_series(call: Call, body: SeriesBody) -> Response | Curves:
         raise Problem(
             422, detail=f"{len(body.runs)} runs times {len(body.keys)} keys; ask for {MAX_CURVES} curves at a time"
         )
+    if len(body.runs) * len(body.keys) * body.pixels > MAX_BUCKETS:
+        raise Problem(422, detail=f"curves times pixels may be {MAX_BUCKETS}; ask for fewer runs, keys or pixels")
     unknown = set(body.columns or ()) - COLUMNS.keys()
     if unknown:
         raise Problem(422, detail=f"there is no column {min(unknown)!r}; there are {', '.join(COLUMNS)}")
@@ -124,7 +128,7 @@ async def _encoded(call: Call, body: SeriesBody, rows: list[RunRow], asks: list[
 
 
 class DigestQuery(msgspec.Struct, kw_only=True):
-    keys: list[str] | None = None
+    keys: list[Key] | None = None
 
 
 class Digest(msgspec.Struct, kw_only=True):
@@ -161,7 +165,7 @@ class Digests(msgspec.Struct, kw_only=True):
 async def read_digests(call: Call, path: RunOf, query: DigestQuery) -> Digests | Response:
     """Return count, extremes, mean, first and last of every key, or of some."""
     row = await readable_run(call, path)
-    if unchanged := call.unchanged(f'W/"{row.id}-{row.version}"'):
+    if unchanged := call.unchanged(weak_etag(row.id, row.version, _digest_of(query))):
         return unchanged
     found = await call.in_thread(call.services.store.series.digests, row.id, query.keys)
     return Digests(digests={key: _digest(bucket) for key, bucket in found.items()})
@@ -170,7 +174,7 @@ async def read_digests(call: Call, path: RunOf, query: DigestQuery) -> Digests |
 class HistoryQuery(msgspec.Struct, kw_only=True):
     """Which rows."""
 
-    keys: list[str] | None = None
+    keys: list[Key] | None = None
     #: what was logged, or samples of the system; of those all keys, and `first`, `last` and `next` are times (ns)
     stream: Literal["default", "system"] = "default"
     first: Step | None = None
@@ -198,7 +202,7 @@ class History(msgspec.Struct, kw_only=True):
 async def read_history(call: Call, path: RunOf, query: HistoryQuery) -> History | Response:
     """Return what was logged, row by row, with `_step`, `_timestamp` and `_runtime`."""
     row = await readable_run(call, path)
-    if unchanged := call.unchanged(f'W/"{row.id}-{row.version}-{hash(msgspec.json.encode(query)) & 0xFFFFFFFF:x}"'):
+    if unchanged := call.unchanged(weak_etag(row.id, row.version, _digest_of(query))):
         return unchanged
     first = MIN_I64 if query.first is None else query.first
     last = MAX_I64 if query.last is None else query.last
@@ -235,10 +239,12 @@ async def readable_runs(call: Call, texts: list[str]) -> list[RunRow]:
 
 
 def _etag(body: SeriesBody, rows: list[RunRow]) -> str:
-    import hashlib
+    return weak_etag(_digest_of([body, [(row.id, row.version) for row in rows]]))
 
-    text = msgspec.json.encode([msgspec.to_builtins(body), [(row.id, row.version) for row in rows]])
-    return f'W/"{hashlib.blake2b(text, digest_size=12).hexdigest()}"'
+
+def _digest_of(question: Any) -> str:
+    """Return what tells one question from another, in every process."""
+    return hashlib.blake2b(msgspec.json.encode(question), digest_size=12).hexdigest()
 
 
 def _digest(bucket: Any) -> Digest:
