@@ -60,11 +60,18 @@ class Collection:
     @property
     def type(self) -> str:
         """The type of all versions; ArtifactError if there is no such collection."""
+        return self._known_facts().type
+
+    @property
+    def created_ns(self) -> int:
+        return self._known_facts().created_ns
+
+    def _known_facts(self) -> CollectionFacts:
         if self._facts is None:
             self._facts = record.read_if_there(self.path / "collection.json", CollectionFacts)
         if self._facts is None:
             raise ArtifactError(f"there is no artifact {self.qualified_name!r} in {self.place}")
-        return self._facts.type
+        return self._facts
 
     def exists(self) -> bool:
         return (self.path / "collection.json").is_file()
@@ -75,6 +82,19 @@ class Collection:
         """Return the numbers of the versions that there are, newest first."""
         found = [version_number(name) for name in self._names()]
         return sorted((number for number in found if number is not None), reverse=True)
+
+    def deleted_numbers(self) -> list[int]:
+        """Return the numbers of the versions that were deleted, newest first."""
+        names = (name.removesuffix(_DELETED) for name in self._names() if name.endswith(_DELETED))
+        return sorted((number for name in names if (number := version_number(name)) is not None), reverse=True)
+
+    def deleted_version(self, number: int) -> tuple[Version, int]:
+        """Return what a deleted version was, and when it was deleted; ArtifactError if that is not known."""
+        directory = self._dir(number).with_name(f"v{number}{_DELETED}")
+        found = record.read_if_there(directory / "version.json", Version)
+        if found is None:
+            raise ArtifactError(f"there was no version v{number} of {self.qualified_name!r}")
+        return found, directory.stat().st_mtime_ns
 
     def version(self, number: int) -> Version:
         """Return the facts of a version; ArtifactError if it's not there."""
@@ -169,7 +189,7 @@ class Collection:
         for newer in numbers:
             if edit is not None and newer <= edit.after:
                 break
-            if reference in self.version(newer).aliases:
+            if reference in self._claims(newer):
                 return newer
         return edit.version if edit is not None and edit.version in numbers else None
 
@@ -183,13 +203,17 @@ class Collection:
     def aliases_of(self, number: int) -> list[str]:
         """Return the aliases that stand for a version now, `latest` first."""
         numbers = self.numbers()
-        candidates = {*self.version(number).aliases, *self._edited_aliases()}
+        candidates = {*self._claims(number), *self._edited_aliases()}
         found = sorted(alias for alias in candidates if self._resolve(alias, numbers) == number)
         return [LATEST, *found] if numbers[:1] == [number] else found
 
     def aliases(self) -> dict[str, int]:
         """Return every alias with the version that it stands for."""
-        return {alias: number for number in self.numbers() for alias in self.aliases_of(number)}
+        numbers = self.numbers()
+        words = {alias for number in numbers for alias in self._claims(number)}
+        found = {alias: self._resolve(alias, numbers) for alias in sorted(words.union(self._edited_aliases()))}
+        latest = {LATEST: numbers[0]} if numbers else {}
+        return {**latest, **{alias: number for alias, number in found.items() if number is not None}}
 
     # --- what is said about a version
 
@@ -235,6 +259,13 @@ class Collection:
         """Return the highest number that was ever given, -1 if none was."""
         found = (version_number(name.removesuffix(_DELETED)) for name in self._names())
         return max((number for number in found if number is not None), default=-1)
+
+    def _claims(self, number: int) -> list[str]:
+        """Return the aliases that a version was logged with; one that is damaged claims none."""
+        try:
+            return self.version(number).aliases
+        except ArtifactError:
+            return []
 
     def _intact_latest(self) -> Version | None:
         numbers = self.numbers()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import time
 import warnings
 from collections.abc import Iterable, Iterator
@@ -105,11 +106,13 @@ def collections(
     type: str | None = None,
 ) -> list[Collection]:
     """Return the collections of a home, sorted by name; those of an entity, project or type if given."""
-    return [
-        found
-        for found in _iter_collections(home)
-        if entity in {None, found.entity} and project in {None, found.project} and type in {None, found.type}
-    ]
+    return [found for found in _iter_collections(home, entity, project) if type is None or found.type == type]
+
+
+def projects(home: Home) -> list[tuple[str, str]]:
+    """Return entity and name of the projects that have artifacts, sorted."""
+    root = home.artifacts / "collections"
+    return sorted({(found.parent.name, found.name) for found in root.glob("*/*") if found.is_dir()})
 
 
 def types(home: Home, *, entity: str = LOCAL_ENTITY, project: str | None = None) -> list[str]:
@@ -204,9 +207,10 @@ def _iter_versions(collection: Collection) -> Iterator[Artifact]:
             warnings.warn(str(exc), StrobeWarning, stacklevel=4)
 
 
-def _iter_collections(home: Home) -> Iterator[Collection]:
+def _iter_collections(home: Home, entity: str | None = None, project: str | None = None) -> Iterator[Collection]:
     root = home.artifacts / "collections"
+    place = "/".join("*" if part is None else glob.escape(part) for part in (entity, project))
     if root.is_dir():
-        for path in sorted(root.glob("*/*/*/collection.json")):
+        for path in sorted(root.glob(f"{place}/*/collection.json")):
             entity, project, name = path.parts[-4:-1]
             yield Collection(home, entity, project, name)

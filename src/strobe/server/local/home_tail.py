@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from strobe.agent.entry import ActiveEntries, Entry
 from strobe.agent.upload.interrupt import interrupt
-from strobe.errors import Error, StoreBusy, StoreFull
+from strobe.artifact.store import projects as artifact_projects
+from strobe.errors import Error, StoreBusy, StoreFull, UsageError
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal.skim import Skim
 from strobe.journal.tail import segment_sizes
@@ -49,6 +51,7 @@ class HomeTail:
         self._warm_ns: dict[RunPath, int] = {}
         store.database.write(_prepare)
         self._known: dict[RunPath, Sizes] = store.database.read(_read_known)
+        self._projects: set[tuple[str, str]] = set()
         self._scan_at_ns = self._signed_ns = 0
         self._problems: dict[RunPath, str] = {}
         #: writers whose processes were asked to stop
@@ -82,12 +85,20 @@ class HomeTail:
 
     def _changed(self) -> dict[RunPath, RunDir]:
         """Return the runs whose journals are not as they were when they were taken in; forget those that are gone."""
+        self._note_projects()
         found = {run_dir.run_path: run_dir for run_dir in self._home.iter_runs()}
         for path in self._known.keys() - found.keys():
             self._forget(path)
         return {
             path: run_dir for path, run_dir in found.items() if segment_sizes(run_dir.journal) != self._known.get(path)
         }
+
+    def _note_projects(self) -> None:
+        """Let the index know the projects that have artifacts and no runs."""
+        for entity, project in set(artifact_projects(self._home)) - self._projects:
+            self._projects.add((entity, project))
+            with suppress(UsageError):  # a directory that somebody else has put there
+                self._store.projects.ensure(entity, project, now_ns=self._clock())
 
     def _follow(self, path: RunPath, run_dir: RunDir, now_ns: int) -> int:
         tail = self._tails.get(path)

@@ -1,8 +1,8 @@
-"""Where the artifacts of a home are, by what the routes know: the number of a project in the index, the id of a version.
+"""Where the artifacts of a home are, by what routes know: the number of a project in the index, the id of a version.
 
 Everything is read from the home at the moment of asking (strobe.artifact), so there is no index of artifacts that could
-lag behind. Only where an id was found is remembered, because the home has no list of ids; a version never changes its
-place. What cannot be read as an artifact is not there.
+lag behind. Only where an id was seen is remembered, because the home has no list of ids; looking for one that was not
+seen means to look at all versions. What cannot be read as an artifact is not there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ class Shelf:
         self.home = home
         self._database = database
         self._ids: dict[str, Place] = {}
-        self._seen: set[Place] = set()
 
     def collections(self, project_id: int) -> list[Collection]:
         """Return the collections of a project that can be read, by name."""
@@ -51,29 +50,24 @@ class Shelf:
 
     def find(self, version_id: str) -> tuple[Collection, int]:
         """Return where a version is, or was before it was deleted; NotInStore if it never was."""
-        if version_id not in self._ids:
-            self._look()
+        if version_id not in self._ids or _id_at(self.home, self._ids[version_id]) != version_id:
+            self._ids = {found: place for place in self._places() if (found := _id_at(self.home, place)) is not None}
         if version_id not in self._ids:
             raise unknown_version(version_id)
         *path, number = self._ids[version_id]
         return Collection(self.home, *path), number
 
-    def _look(self) -> None:
-        """Learn the ids of the versions that have come since the last look."""
-        for collection in store.collections(self.home):
-            path = (collection.entity, collection.project, collection.name)
-            for number in collection.numbers():
-                with contextlib.suppress(ArtifactError):
-                    if (*path, number) not in self._seen:
-                        self._note((*path, number), collection.version(number).id)
-            for number in collection.deleted_numbers():
-                with contextlib.suppress(ArtifactError):
-                    if (*path, number) not in self._seen:
-                        self._note((*path, number), collection.deleted_version(number)[0].id)
+    def describe(self, collection: Collection, number: int, aliases: list[str] | None = None) -> Version:
+        """Return a version as routes tell of it; its aliases are looked up unless they are known."""
+        names = collection.aliases_of(number) if aliases is None else aliases
+        version = collection.version(number)
+        self._ids[version.id] = (collection.entity, collection.project, collection.name, number)
+        return _version(collection, version, collection.edits(number), names)
 
-    def _note(self, place: Place, version_id: str) -> None:
-        self._ids[version_id] = place
-        self._seen.add(place)
+    def _places(self) -> Iterator[Place]:
+        for collection in store.collections(self.home):
+            for number in (*collection.numbers(), *collection.deleted_numbers()):
+                yield collection.entity, collection.project, collection.name, number
 
     def _project(self, project_id: int) -> tuple[str, str]:
         sql = "SELECT entity, name FROM project WHERE id = ?"
@@ -81,12 +75,6 @@ class Shelf:
         if row is None:
             raise NotInStore(f"there is no project with the number {project_id}")
         return row[0], row[1]
-
-
-def describe(collection: Collection, number: int, aliases: list[str] | None = None) -> Version:
-    """Return a version as routes tell of it; its aliases are looked up unless they are known."""
-    names = collection.aliases_of(number) if aliases is None else aliases
-    return _version(collection, collection.version(number), collection.edits(number), names)
 
 
 def describe_deleted(collection: Collection, number: int) -> Version:
@@ -102,6 +90,16 @@ def reading() -> Iterator[None]:
         yield
     except ArtifactError as error:
         raise NotInStore(str(error)) from error
+
+
+def _id_at(home: Home, place: Place) -> str | None:
+    """Return the id of the version that is, or was, at a place."""
+    *path, number = place
+    collection = Collection(home, *path)
+    for look in (collection.version, lambda number: collection.deleted_version(number)[0]):
+        with contextlib.suppress(ArtifactError):
+            return look(number).id
+    return None
 
 
 def _is_readable(collection: Collection) -> bool:

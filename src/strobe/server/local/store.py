@@ -1,4 +1,4 @@
-"""The store of `strobe ui`: an index of a home's journals, and the home's own files, edits and trash."""
+"""The store of `strobe ui`: an index of a home's journals, and the home's own files, artifacts, edits and trash."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from strobe.home import Home
+from strobe.server.local.home_artifacts import HomeArtifacts
 from strobe.server.local.home_parts import HomeEdits, HomeFiles, HomeRuns
 from strobe.store.blobs import open_blobs
 from strobe.store.schema import migrate
@@ -24,4 +25,5 @@ class LocalStore(Store):
         self.home = home
         self.runs = HomeRuns(database, home, self.ingest)
         self.files = HomeFiles(self.contents, home)
-        self.edits = HomeEdits(home)
+        self.edits = edits = HomeEdits(home)
+        self.artifacts = HomeArtifacts(self.contents, home, edits)

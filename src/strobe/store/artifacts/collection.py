@@ -29,7 +29,7 @@ class Collections:
         sql = f"{_SELECT} WHERE c.project_id = ? AND c.name = ? {_GROUP} {_SHOWN}"
         row = self._database.read(lambda cursor: cursor.one(sql, project_id, name))
         if row is None:
-            raise _unknown(name)
+            raise unknown_artifact(name)
         return _collection(row)
 
     def page(self, project_id: int, *, type: str | None = None, after: str = "", limit: int = 100) -> list[Collection]:
@@ -55,14 +55,14 @@ class Collections:
         """Change what is said about all versions."""
         sql = "UPDATE artifact_collection SET description = ? WHERE project_id = ? AND name = ?"
         if not self._database.write(lambda cursor: cursor.run(sql, description, project_id, name)):
-            raise _unknown(name)
+            raise unknown_artifact(name)
 
 
 def find(cursor: Cursor, project_id: int, name: str) -> int:
     """Return the row id of a collection; NotInStore if there is none."""
     row = cursor.one("SELECT id FROM artifact_collection WHERE project_id = ? AND name = ?", project_id, name)
     if row is None:
-        raise _unknown(name)
+        raise unknown_artifact(name)
     return int(row[0])
 
 
@@ -99,5 +99,6 @@ def _collection(row: Row) -> Collection:
     )
 
 
-def _unknown(name: str) -> NotInStore:
+def unknown_artifact(name: str) -> NotInStore:
+    """Return what is raised for an artifact that is not there."""
     return NotInStore(f"the project has no artifact {name[:200]!r}")

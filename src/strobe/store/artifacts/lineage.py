@@ -13,7 +13,8 @@ from strobe.store.database import Cursor, Database
 Sees = Callable[[str, str], bool]
 
 
-def _all(entity: str, access: str) -> bool:
+def everybody(entity: str, access: str) -> bool:
+    """See everything."""
     return True
 
 
@@ -35,7 +36,7 @@ class Lineage:
 
         self._database.write(change)
 
-    def runs(self, version_id: str, sees: Sees = _all) -> list[Use]:
+    def runs(self, version_id: str, sees: Sees = everybody) -> list[Use]:
         """Return the runs that logged or used a version, in order of time; deleted and unseen ones are left out."""
         rows = self._database.read(
             lambda cursor: cursor.all(
@@ -52,7 +53,7 @@ class Lineage:
             if sees(row[0], row[6])
         ]
 
-    def of_run(self, run_id: int, role: Role, sees: Sees = _all) -> list[Version]:
+    def of_run(self, run_id: int, role: Role, sees: Sees = everybody) -> list[Version]:
         """Return the versions that a run logged or used, in order of time; those of unseen projects are left out."""
 
         def ask(cursor: Cursor) -> list[Version]:

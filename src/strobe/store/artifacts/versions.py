@@ -194,7 +194,13 @@ def _columns(edits: Edits) -> dict[str, object]:
     if edits.metadata is not msgspec.UNSET:
         columns["metadata"] = msgspec.json.encode(edits.metadata).decode()
     if edits.ttl_s is not msgspec.UNSET:
-        if edits.ttl_s is not None and edits.ttl_s <= 0:
-            raise UsageError(f"ttl_s is {edits.ttl_s}; give the seconds that the version is to live, or null")
-        columns["ttl_s"] = edits.ttl_s
+        columns["ttl_s"] = check_ttl(edits)
     return columns
+
+
+def check_ttl(edits: Edits) -> int | None:
+    """Return the time to live that is wanted, if any; UsageError if nothing can live so long."""
+    ttl_s = None if edits.ttl_s is msgspec.UNSET else edits.ttl_s
+    if ttl_s is not None and ttl_s <= 0:
+        raise UsageError(f"ttl_s is {ttl_s}; give the seconds that the version is to live, or null")
+    return ttl_s
