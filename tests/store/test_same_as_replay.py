@@ -194,6 +194,27 @@ def test_what_is_sent_again_together_with_more_counts_once(database: Database, s
         assert {key: int(bucket.count[0]) for key, bucket in digests.items()} == {"loss": 40, "deep.x": 40}
 
 
+@pytest.mark.parametrize("at_most", [1, 10])
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_key_that_is_also_the_name_of_a_nested_number_keeps_its_rows(
+    database: Database, tmp_path: Path, order: tuple[int, ...], at_most: int
+) -> None:
+    logged: list[dict[str, Any]] = [{"a": {"b": 1.5}}, {"a.b": 2.5}, {"a.b": 3.5, "a": {"b": 4.5}}]
+    rng = random.Random(7)
+    with _ticking() as clock:
+        story = Story(tmp_path, clock)
+        writer = story.start()
+        for step, number in enumerate(order):
+            writer.row(logged[number], step)
+        send_shuffled(ingest_into(database), batches(story.run_dir, rng, rows_at_most=at_most), rng, clock)
+    replay = story.replay()
+    assert same(Runs(database).get(PATH).summary, replay.summary)
+    for row, wanted in zip(history(database), replay.rows(), strict=True):
+        if "a" in wanted:  # whose number has its place among those of the other key
+            row["a.b"] = wanted["a.b"] = None
+        assert row == wanted
+
+
 def test_a_window_of_the_history(database: Database, tmp_path: Path) -> None:
     with _ticking() as clock:
         story = Story(tmp_path, clock)

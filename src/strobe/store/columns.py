@@ -40,13 +40,14 @@ class LoggedObject:
 
 @dataclass(slots=True)
 class KeyNews:
-    """What a batch says about one key."""
+    """What a batch says about one key. Where it was logged as such, places, steps and last value are of that alone."""
 
+    #: the logged key that it was found inside of; the key itself if it was logged as such
     top: str
     #: moment and step of the first row that names it
     first: Moment
     first_step: int
-    #: moment, step, time and value of the last; no value while there are only holes
+    #: moment, step, time and value of the last; no value while there are only holes, or inside of another key
     last: Moment
     last_step: int
     last_time: int
@@ -229,10 +230,7 @@ def _read_mixed(logged: Logged, rows: _Rows, key: str, cells: list[Any]) -> None
         if not isinstance(cell, (int, float)) or (isinstance(cell, int) and not -_EXACT <= cell <= _EXACT):
             _note_object(logged, news, rows, row, key, cell)
     for name, points in _mixed_points(rows, key, cells).items():
-        inner = news
-        if name != key:
-            inner = _news(logged, rows, name, key)
-            _note_last(inner, rows, rows.last, None)
+        inner = news if name == key else _news(logged, rows, name, key)
         inner.points.append(points)
 
 
@@ -250,11 +248,14 @@ def _mixed_points(rows: _Rows, key: str, cells: list[Any]) -> dict[str, Points]:
 
 def _news(logged: Logged, rows: _Rows, key: str, top: str) -> KeyNews:
     known = logged.keys.get(key)
+    if known is not None and known.top == key != top:
+        return known
     first, row = rows.moment(rows.first), rows.first
     step = int(rows.steps[row])
     highest = int(rows.steps.max())
-    if known is None:
-        known = logged.keys[key] = KeyNews(top, first, step, (-(2**63), -1), step, 0, None, False, highest)
+    if known is None or known.top != top == key:
+        found = known.points if known is not None else []
+        known = logged.keys[key] = KeyNews(top, first, step, (-(2**63), -1), step, 0, None, False, highest, found)
         return known
     if first < known.first:
         known.first, known.first_step = first, step

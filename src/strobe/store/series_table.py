@@ -17,9 +17,9 @@ from strobe.store.database import Cursor, in_parts, marks
 HISTORY = ""
 #: more keys than this are not named one by one: all rows are read
 _MOST_NAMED = 500
-_NAMES = ("run_id", "lane", "key", "attempt", "top")
+_NAMES = ("run_id", "lane", "key", "attempt")
 _CHANGING = (
-    "first_order", "first_writer", "first_sequence", "first_step", "last_order", "last_writer", "last_sequence",
+    "top", "first_order", "first_writer", "first_sequence", "first_step", "last_order", "last_writer", "last_sequence",
     "last_step", "last_time", "last_value", "max_step", "has_points", "has_objects",
 )  # fmt: skip
 _COLUMNS = ", ".join(("id", *_NAMES, *_CHANGING, "folded_count", "folded_last"))
@@ -67,7 +67,13 @@ class SeriesRow:
 
     def take(self, news: KeyNews, writer: str) -> None:
         """Take in what a batch says about the key."""
-        if (news.first[0], writer, news.first[1]) < self.first_place:
+        self.has_points |= bool(news.points)
+        if self.is_top and news.top != self.key:
+            return  # numbers of the same name inside of another key: they are charted, and that is all
+        becomes_top = self.top != news.top == self.key
+        if becomes_top:
+            self.top, self.max_step = news.top, news.max_step
+        if becomes_top or (news.first[0], writer, news.first[1]) < self.first_place:
             self.first_order, self.first_writer, self.first_sequence = news.first[0], writer, news.first[1]
             self.first_step = news.first_step
         place = (news.last[0], writer, news.last[1])
@@ -76,7 +82,6 @@ class SeriesRow:
             self.last_step, self.last_time = news.last_step, news.last_time
             self.last_value = value.encode_decoded(news.last_value)
         self.max_step = max(self.max_step, news.max_step)
-        self.has_points |= bool(news.points)
         self.has_objects |= news.has_objects
 
 
