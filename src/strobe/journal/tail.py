@@ -29,13 +29,13 @@ class Mark(msgspec.Struct, frozen=True):
     #: the latest time among the entries before it, which the places in time of later entries go on from
     latest_ns: int = 0
 
-    def after(self, entry: Entry) -> Mark:
-        """Return the mark behind `entry`."""
-        if isinstance(entry, Row):
-            # A fill carries the time of its row; it does not move the writer's clock.
-            latest_ns = self.latest_ns if entry.is_fill else max(self.latest_ns, entry.order_ns)
-            return Mark(entry.record + 1, latest_ns)
-        return Mark(entry.sequence + 1, max(self.latest_ns, entry.order_ns))
+    def after(self, *entries: Entry) -> Mark:
+        """Return the mark behind consecutive entries."""
+        if not entries:
+            return self
+        # A fill carries the time of its row; it does not move the writer's clock.
+        moments = [entry.order_ns for entry in entries if isinstance(entry, Noted) or not entry.is_fill]
+        return Mark(place_of(entries[-1]) + 1, max([self.latest_ns, *moments]))
 
 
 def place_of(entry: Entry) -> int:

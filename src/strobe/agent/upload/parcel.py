@@ -29,9 +29,7 @@ class Share:
         self.writer = header.writer
         self.entries = entries
         self.begin = begin
-        self.end = begin
-        for entry in entries:
-            self.end = self.end.after(entry)
+        self.end = begin.after(*entries)
         #: whether the entries are announced without being sent: the server takes nothing of their size
         self.is_left_out = is_left_out
         sent = [] if is_left_out else entries

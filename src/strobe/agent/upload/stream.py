@@ -98,8 +98,10 @@ class Stream:
             self._rewind(next_sequence)
             return False
         self.next = next_sequence
+        done: list[Entry] = []
         while self._pending and place_of(self._pending[0]) < next_sequence:
-            self.acked = self.acked.after(self._pending.popleft())
+            done.append(self._pending.popleft())
+        self.acked = self.acked.after(*done)
         return True
 
     def _rewind(self, sequence: int) -> None:
