@@ -31,6 +31,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from strobe.bench.load.worker.process import cpu_seconds
 from strobe.bench.server import USER, LocalServer, local_server
 
 KEYS = 20
@@ -66,11 +67,13 @@ orders = [Order(home=home, run_dir=found, target=target, destination=place) for 
 work = Foreground(orders, report=sys.stderr.write)
 print("ready", flush=True)
 sys.stdin.readline()
+began = time.process_time()
 work.start()
 while not work.is_done():
     time.sleep(0.002)
+took = time.process_time() - began
 (trip,) = work.trips
-print(json.dumps([trip.is_synced, trip.course.state.num_rows, trip.error]), flush=True)
+print(json.dumps([trip.is_synced, trip.course.state.num_rows, trip.error, took]), flush=True)
 """
 
 
@@ -79,6 +82,8 @@ class Homes:
 
     def __init__(self, directory: Path, uploaders: int, rows: int) -> None:
         self.rows = rows
+        #: seconds of processor time that the uploaders have used so far
+        self.cpu_s = 0.0
         self.homes = [directory / f"home{number}-{rows}" for number in range(uploaders)]
         for home in self.homes:
             _check(subprocess.run([sys.executable, "-c", _WRITE, str(home), str(rows), str(KEYS)]))
@@ -104,8 +109,9 @@ class Homes:
         took = time.perf_counter() - began
         for sender in senders:
             sender.communicate()
-        if any(not is_synced or rows != self.rows for is_synced, rows, _ in outcomes):
+        if any(not is_synced or rows != self.rows for is_synced, rows, *_ in outcomes):
             raise SystemExit(f"not everything arrived: {outcomes}")
+        self.cpu_s += sum(outcome[-1] for outcome in outcomes)
         for number in range(len(self.homes)):
             self._check_counts(server, f"{USER}/{project}/r{number}")
         return took
@@ -171,10 +177,12 @@ def measure(directory: Path, rows: int, uploaders: int, turns: int) -> dict[str,
     ours, theirs = [], []
     with local_server(directory / "server") as server:
         idle = server.resident_bytes()
+        server_cpu_s = cpu_seconds(server.pid)
         with highest_memory(server) as short:
             for turn in range(turns):
                 theirs.append(store_rate(homes.points))
                 ours.append(homes.points / homes.send(server, f"turn{turn}"))
+        server_cpu_s = cpu_seconds(server.pid) - server_cpu_s
         with highest_memory(server) as long:
             long_homes.send(server, "long")
     return {
@@ -182,6 +190,9 @@ def measure(directory: Path, rows: int, uploaders: int, turns: int) -> dict[str,
         "store_points_per_s": statistics.median(theirs),
         "ratio": statistics.median(a / b for a, b in zip(ours, theirs, strict=True)),
         "ratios": [round(a / b, 3) for a, b in zip(ours, theirs, strict=True)],
+        # Where the time goes, whatever else the machine does: processor seconds for a million points.
+        "uploader_cpu_s_per_million": homes.cpu_s / (turns * homes.points) * 1e6,
+        "server_cpu_s_per_million": server_cpu_s / (turns * homes.points) * 1e6,
         "uploaders": uploaders,
         "points_per_turn": homes.points,
         "points_of_long_load": long_homes.points,
@@ -209,6 +220,8 @@ def main() -> int:
     ]
     for measured, value, bar, is_met in bars:
         print(f"{measured:<44} {value:<44} {bar:<14} {'met' if is_met else 'MISSED'}")
+    used = [found[f"{who}_cpu_s_per_million"] for who in ("uploader", "server")]
+    print(f"processor time for a million points: uploaders {used[0]:.2f} s, server {used[1]:.2f} s")
     print(json.dumps(found))
     return 0 if all(is_met for *_, is_met in bars) else 1
 
