@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+import strobe
 from strobe.api import Api
 from strobe.home import Home
 from strobe.server import create_app
@@ -79,6 +80,43 @@ def test_a_home_and_its_server_agree(twins: Twins, served: LocalServer, tmp_path
     assert [file.name for file in there.files()] == [file.name for file in here.files()]
     there.file("sub/data.bin").download(tmp_path).close()
     assert (tmp_path / "sub" / "data.bin").read_bytes() == here.file("sub/data.bin").path.read_bytes()
+
+
+def test_the_artifacts_of_a_home_and_of_its_server_agree(twins: Twins, served: LocalServer, tmp_path: Path) -> None:
+    apis = twins.local, Api(served.url)
+    for run, role in (("p/rich", "logged_artifacts"), ("q/other", "used_artifacts"), ("p/plain", "logged_artifacts")):
+        here, there = (getattr(api.run(run), role)() for api in apis)
+        assert [artifact.qualified_name for artifact in there] == [artifact.qualified_name for artifact in here]
+        for twin, artifact in zip(here, there, strict=True):
+            for name in (
+                "id", "type", "digest", "size", "file_count", "aliases", "tags", "metadata", "description", "state",
+                "ttl", "is_link", "history_step", "created_at", "updated_at", "digest_algorithm",
+            ):  # fmt: skip
+                assert getattr(twin, name) == getattr(artifact, name), name
+            assert twin.manifest.encode() == artifact.manifest.encode()
+            assert twin.logged_by() == artifact.logged_by()
+            assert twin.used_by() == artifact.used_by()
+            artifact.verify(artifact.download(tmp_path / artifact.name))
+    assert [api.artifact_types("p") for api in apis] == [["dataset"], ["dataset"]]
+
+
+def test_an_edit_of_an_artifact_through_the_server_is_one_of_the_home(fresh: Twins, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    with strobe.init(project="p", id="r", dir=fresh.home.path, mode="offline", settings={"agent": False}) as run:
+        artifact = strobe.Artifact("data", "dataset")
+        artifact.add_file(str(tmp_path / "a.txt"))
+        run.log_artifact(artifact, aliases=["old"]).wait()
+    server = LocalServer(fresh.home, tmp_path)
+    try:
+        remote = Api(server.url).artifact("p/data:latest")
+        remote.description, remote.tags, remote.aliases = "told", ["good"], ["latest", "new"]
+        remote.save()
+        local = fresh.local.artifact("p/data:new")
+        assert (local.description, local.tags, local.aliases) == ("told", ["good"], ["latest", "new"])
+        remote.delete(delete_aliases=True)
+        assert (remote.state, local.state) == ("DELETED", "DELETED")
+    finally:
+        server.close()
 
 
 def test_an_edit_through_the_server_is_an_edit_of_the_home(fresh: Twins, tmp_path: Path) -> None:
