@@ -224,13 +224,12 @@ async def _read(call: Call) -> NewArtifact:
 def _manifest(body: NewArtifact) -> Manifest:
     try:
         manifest = Manifest.decode(bytes(body.manifest), algorithm=body.algorithm)
+        check_entries(manifest)
+        digest = manifest.digest
     except ArtifactError as error:
         raise Problem(422, detail=str(error)) from error
-    check_entries(manifest)
-    if body.digest is not None and manifest.digest != body.digest:
-        raise Problem(
-            422, detail=f"the manifest's digest is {manifest.digest}, {body.digest!r} was announced; send it again"
-        )
+    if body.digest is not None and digest != body.digest:
+        raise Problem(422, detail=f"the manifest's digest is {digest}, {body.digest!r} was announced; send it again")
     return manifest
 
 
