@@ -17,6 +17,7 @@ from strobe.server.log import open_log
 from strobe.server.routes import series
 from strobe.store.blobs import open_blobs
 from strobe.store.sqlite import SqliteDatabase
+from strobe.wire import BATCHES
 from tests.server.conftest import Stage
 from tests.server.test_ingest import batch_of, send
 from tests.server.world import Request, World, build
@@ -146,6 +147,7 @@ async def _watch(world: World, who: str, project: str, change: Any) -> bytes:
         if message["type"] == "http.response.body":
             sent.append(message["body"])
             if b"hello" in message["body"]:
+                assert world.stage.services.metrics.streams.value() == 1
                 change()
 
     await asyncio.wait_for(world.stage.app(scope, receive, send_), 10)
@@ -181,3 +183,17 @@ def test_what_a_store_keeps_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert modes.pop("blobs") == modes.pop("server") == 0o700
     assert set(modes) == {"strobe.db", "strobe.db-wal", "strobe.db-shm"}
     assert set(modes.values()) == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options"),
+    [
+        ("POST", "/api/v1/ingest", {"content": b"", "headers": {"content-type": BATCHES}}),
+        ("PUT", "/api/v1/runs/local/p/r/files/a", {"content": b"x"}),
+        ("DELETE", "/api/v1/runs/local/p/r/files/a", {}),
+        ("POST", "/api/v1/runs/local/p/r/uploads", {"json": {"path": "a", "size": 1, "sha256": "a" * 64}}),
+    ],
+)
+def test_a_home_does_not_take_what_it_would_lose(local: Stage, method: str, path: str, options: dict[str, Any]) -> None:
+    answer = local.ask(method, path, **options)
+    assert (answer.status_code, "`strobe ui` shows" in answer.json()["detail"]) == (403, True)

@@ -25,7 +25,17 @@ def test_names_of_this_machine(local: Stage, host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8080", "localhost.evil.example", "", "192.168.1.5", "127.0.0.1.evil.example"]
+    "host",
+    [
+        "evil.example",
+        "evil.example:8080",
+        "localhost.evil.example",
+        "",
+        "192.168.1.5",
+        "127.0.0.1.evil.example",
+        "[::1].evil.example",
+        "0.0.0.0",
+    ],
 )
 def test_other_names_are_not_ours(local: Stage, host: str) -> None:
     answer = local.ask("GET", "/healthz", headers={"Host": host})

@@ -227,6 +227,11 @@ def test_tls(tmp_path: Path) -> None:
         assert "strict-transport-security" in answer.headers
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{server.url}/healthz")
+        old = ssl.create_default_context(cafile=str(cert))
+        old.maximum_version = ssl.TLSVersion.TLSv1_2
+        place = ("127.0.0.1", int(server.url.rpartition(":")[2]))
+        with socket.create_connection(place) as plain, old.wrap_socket(plain, server_hostname=place[0]) as wrapped:
+            assert "GCM" in str(wrapped.cipher()) or "CHACHA20" in str(wrapped.cipher())
 
 
 def test_login_and_logout(

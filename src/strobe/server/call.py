@@ -91,6 +91,11 @@ class Call:
             return False
         return True
 
+    def refuse_at_home(self, what: str) -> None:
+        """Raise a 403 on `strobe ui`, whose home is written by its runs alone: what was taken in would be lost."""
+        if self.caller.is_local:
+            raise Problem(403, detail=f"`strobe ui` shows what is in its home and takes in no {what}; use a server")
+
     async def visible(self) -> Visible:
         """Return what of a list the caller may see; to be asked by endpoints that list across projects."""
         self._is_checked = True

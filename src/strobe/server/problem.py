@@ -7,6 +7,7 @@ What nobody expected is a 500 with an incident number: its traceback is in the l
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -45,6 +46,9 @@ _KINDS: dict[int, tuple[str, str]] = {
     503: ("busy", "Not now"),
     507: ("full", "No room"),
 }
+
+#: how msgspec says that a text has a NUL in it, for which a pattern has to be declared
+_NO_NUL = re.compile(r"`str` matching regex '\^\[\^\\+x00\]\*\\+Z'")
 
 
 class Problem(Exception):
@@ -103,7 +107,7 @@ def problem_of(error: BaseException) -> Problem | None:
     if isinstance(error, NotInStore):
         return Problem(404, detail=str(error))
     if isinstance(error, msgspec.ValidationError):
-        return Problem(422, detail=str(error))
+        return Problem(422, detail=_NO_NUL.sub("`str` without NUL characters", str(error)))
     if isinstance(error, RecursionError):
         return Problem(422, detail="something here is nested deeper than can be handled; make it flatter")
     if isinstance(error, (UsageError, CommError, msgspec.DecodeError)):

@@ -103,5 +103,6 @@ def host_of(header: str) -> str:
     """Return the name or address in a Host header, without port and brackets, in small letters."""
     text = header.strip().lower()
     if text.startswith("["):
-        return text[1:].partition("]")[0]
+        address, _, port = text[1:].partition("]")
+        return text if port.strip(":0123456789") else address  # [::1].example is no address
     return text.partition(":")[0].rstrip(".")

@@ -128,7 +128,9 @@ class Services:
     def live(self) -> Hub:
         """What tells subscribers of changes; it looks only while there are any."""
         source = StoreSource(self.store.database)
-        return Hub(source, is_stopping=lambda: bool(self.stopping), clock=self.clock, log=self.log)
+        hub = Hub(source, is_stopping=lambda: bool(self.stopping), clock=self.clock, log=self.log)
+        self.metrics.streams.ask(lambda: hub.num_subscribers)
+        return hub
 
     @cached_property
     def courier(self) -> Courier:

@@ -92,6 +92,10 @@ class Hub:
 
     # --- from outside
 
+    @property
+    def num_subscribers(self) -> int:
+        return len(self._subscribers)
+
     async def subscribe(self, interest: Interest, last_event_id: str = "", who: str = "") -> Subscription | None:
         """Return a subscription with a greeting and what was missed since that event; None if there are too many."""
         if self._is_full(who):

@@ -144,6 +144,7 @@ async def put_file(call: Call, path: FilePlace, query: PutQuery) -> RunFile:
     a body that has changed on its way is refused (422). With `over` it replaces that content only (412): so a request
     that is delivered late does not undo a newer one.
     """
+    call.refuse_at_home("files")
     run = await find_run(call, path, "write")
     await call.in_thread(call.services.store.quotas.check, run.entity, run.project)
     return await put_content(call, run.id, path.path, query)
@@ -152,6 +153,7 @@ async def put_file(call: Call, path: FilePlace, query: PutQuery) -> RunFile:
 @endpoint("DELETE", _FILES + "/{path:path}", path=FilePlace, access="write", tag="files", status=204)
 async def delete_file(call: Call, path: FilePlace) -> None:
     """Delete a file of a run."""
+    call.refuse_at_home("changes of files")
     run = await find_run(call, path, "write")
     await call.in_thread(call.services.store.files.delete, run.id, path.path)
 

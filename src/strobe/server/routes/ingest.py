@@ -54,6 +54,7 @@ async def ingest(call: Call) -> Receipt:
     if kind != BATCHES:
         raise Problem(415, detail=f"the body is {kind or 'of no stated type'}; send {BATCHES}")
     services = call.services
+    call.refuse_at_home("batches")
     with services.gate.enter():
         began = time.monotonic()
         reception = _Reception(call)

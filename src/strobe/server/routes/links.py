@@ -149,6 +149,8 @@ async def _permitted(call: Call, method: str, goal: Goal) -> Goal:
     """Return the goal in full, if the caller may do that with it."""
     level: Literal["read", "write"] = "read" if method == "GET" else "write"
     store = call.services.store
+    if level == "write":
+        call.refuse_at_home("files")
     if isinstance(goal, RunFileGoal):
         goal = msgspec.structs.replace(goal, entity=call.entity(goal.entity))
         await call.require(level, goal.entity, goal.project)

@@ -114,6 +114,7 @@ async def start_upload(call: Call, path: RunPlace, body: StartFile) -> UploadSta
 
     If the project has the content already, the file is made of it at once: `state` is "there".
     """
+    call.refuse_at_home("files")
     run = await find_run(call, path, "write")
     await call.in_thread(call.services.store.quotas.check, run.entity, run.project)
     check_place(body.path, body.policy)
