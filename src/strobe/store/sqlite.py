@@ -26,6 +26,10 @@ _PAGE_BYTES = 4096  # SQLite's default
 _CACHE_KB = 16_384
 #: the log is moved into the file when it has grown to this; that waits for the disk
 _LOG_BYTES = 64 << 20
+#: moving is not enough to begin the log anew while somebody reads from it, and with many readers somebody always does;
+#: when it has grown to this, writing waits a moment for those who read, so that it does not fill the disk
+_MAX_LOG_BYTES = 4 * _LOG_BYTES
+_LOG_WAIT_S = 5.0
 
 
 class SqliteDatabase:
@@ -39,6 +43,8 @@ class SqliteDatabase:
         self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._permits = threading.BoundedSemaphore(_MAX_READERS)
         self._connections: list[sqlite3.Connection] = []
+        self._log_path = path.with_name(f"{path.name}-wal")
+        self._log_limit = _MAX_LOG_BYTES
         with _translated(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # It holds hashes of keys, the secret that sessions are signed with, and what people keep private.
@@ -70,7 +76,30 @@ class SqliteDatabase:
                 if connection.in_transaction:  # a full disk has rolled back by itself
                     connection.execute("ROLLBACK")
                 raise
+            size = self._log_bytes()
+            if size <= _MAX_LOG_BYTES:
+                self._log_limit = _MAX_LOG_BYTES
+            elif size > self._log_limit and not self._begin_log_anew():
+                # Whoever reads for minutes, as a backup does, is not waited for again before it has doubled.
+                self._log_limit = 2 * size
             return result
+
+    def _log_bytes(self) -> int:
+        try:
+            return self._log_path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def _begin_log_anew(self) -> bool:
+        """Move all of the log into the file and empty it; False if somebody goes on reading from it."""
+        try:
+            self._writer.execute(f"PRAGMA busy_timeout = {int(_LOG_WAIT_S * 1000)}")
+            found = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:  # no room to do it; what was committed is safe where it is
+            return False
+        finally:
+            self._writer.execute(f"PRAGMA busy_timeout = {int(_BUSY_TIMEOUT_S * 1000)}")
+        return bool(found[0] == 0)
 
     def close(self) -> None:
         with self._writing:
@@ -93,6 +122,7 @@ class SqliteDatabase:
             "foreign_keys = ON",
             f"cache_size = -{_CACHE_KB}",
             f"wal_autocheckpoint = {_LOG_BYTES // _PAGE_BYTES}",
+            f"journal_size_limit = {_MAX_LOG_BYTES}",
         ):
             connection.execute(f"PRAGMA {pragma}")
         connection.create_function("REGEXP", 2, _matches, deterministic=True)
