@@ -17,7 +17,7 @@ import numpy as np
 from strobe.errors import CommError
 from strobe.journal import value
 from strobe.journal.history import iter_scalars
-from strobe.journal.reader import with_text_keys
+from strobe.journal.reader import MAX_DEPTH, with_text_keys
 from strobe.store.database import NUL_SYMBOL
 from strobe.store.series import BOOL, FLOAT, INT, Points
 from strobe.wire.batch import Block, Column
@@ -64,6 +64,8 @@ class Logged:
 
     keys: dict[str, KeyNews] = field(default_factory=dict)
     objects: list[LoggedObject] = field(default_factory=list)
+    #: the blocks as far as points are made of them: texts, tables and the like, which may be large, are objects only
+    charted: list[Block] = field(default_factory=list)
     num_rows: int = 0
     max_time: int = 0
 
@@ -148,8 +150,13 @@ def read_blocks(blocks: Sequence[Block], writer: int) -> Logged:
         if not block.is_fill:
             logged.num_rows += len(rows)
         logged.max_time = max(logged.max_time, int(rows.times.max()))
+        columns = {}
         for key, column in zip(block.keys, block.columns, strict=True):
-            _read_column(logged, rows, storable(key), column)
+            charted = _read_column(logged, rows, storable(key), column)
+            if charted is not None:
+                columns[key] = charted
+        if columns:
+            logged.charted.append(msgspec.structs.replace(block, keys=list(columns), columns=list(columns.values())))
     return logged
 
 
@@ -203,21 +210,37 @@ def _trim(block: Block, since: int) -> Block:
     )
 
 
-def _read_column(logged: Logged, rows: _Rows, key: str, column: Column) -> None:
+def _read_column(logged: Logged, rows: _Rows, key: str, column: Column) -> Column | None:
+    """Note what a column holds; return what of it becomes points, if anything does."""
     if column.kind == "m":
-        _read_mixed(logged, rows, key, _cells(column, len(rows)))
-        return
+        cells = _cells(column, len(rows))
+        _read_mixed(logged, rows, key, cells)
+        numbers = [_numbers(cell) for cell in cells]
+        if numbers == cells:
+            return column
+        return None if all(cell is None for cell in numbers) else Column("m", value.encode_decoded(numbers))
     news = _news(logged, rows, key, key)
     if column.kind == "d":
         values = np.frombuffer(column.cells, "<f8")
         news.points.append(rows.points(values, FLOAT))
         _note_last(news, rows, rows.last, float(values[rows.last]))
-        return
+        return column
     numbers = np.frombuffer(column.cells, "<i8")
     news.points.append(rows.points(numbers.astype("<f8"), INT))
     _note_last(news, rows, rows.last, int(numbers[rows.last]))
     for row in np.flatnonzero((numbers > _EXACT) | (numbers < -_EXACT)).tolist():
         _note_object(logged, news, rows, row, key, int(numbers[row]))
+    return column
+
+
+def _numbers(cell: Any, depth: int = 0) -> Any:
+    """Return what of a value `iter_scalars` finds, in its place; None if that is nothing."""
+    if isinstance(cell, (int, float)):
+        return cell
+    if not isinstance(cell, dict) or "_type" in cell or depth >= MAX_DEPTH:
+        return None
+    found = {name: _numbers(inner, depth + 1) for name, inner in cell.items()}
+    return {name: inner for name, inner in found.items() if inner is not None} or None
 
 
 def _read_mixed(logged: Logged, rows: _Rows, key: str, cells: list[Any]) -> None:

@@ -29,7 +29,7 @@ from strobe.store.projects import ensure_project
 from strobe.store.quotas import Quotas
 from strobe.store.series_table import HISTORY, write_series
 from strobe.store.state import Facts, decode_facts, encode_facts
-from strobe.wire.batch import Ack, Batch, Block, Note
+from strobe.wire.batch import Ack, Batch, Note
 
 _RUN = "id, project_id, state, heartbeat_ns, deleted_ns, num_writers, tail_rows, tail_points, tail_batches, tail_next"
 #: the kind of the writers that are people, or programs on their behalf
@@ -93,10 +93,9 @@ class Ingest:
         if batch.until <= next_sequence:
             cursor.run("UPDATE run SET heartbeat_ns = ? WHERE id = ?", now_ns, run.id)
             return Taken(_ack(batch, next_sequence, "duplicate"), run.id)
-        blocks = unseen(batch.blocks, next_sequence)
-        logged = read_blocks(blocks, number)
+        logged = read_blocks(unseen(batch.blocks, next_sequence), number)
         notes = [_decode(note) for note in batch.notes if note.sequence >= next_sequence]
-        self._store_rows(cursor, run, batch, number, blocks, logged)
+        self._store_rows(cursor, run, batch, number, logged)
         self._store_events(cursor, run, batch, notes)
         cursor.run("UPDATE writer SET next = ? WHERE run_id = ? AND name = ?", batch.until, run.id, batch.writer)
         cursor.run(
@@ -116,9 +115,7 @@ class Ingest:
             max([logged.max_time, *(note.event.time_ns for note in notes)]),
         )
 
-    def _store_rows(
-        self, cursor: Cursor, run: _Run, batch: Batch, writer: int, blocks: list[Block], logged: Logged
-    ) -> None:
+    def _store_rows(self, cursor: Cursor, run: _Run, batch: Batch, writer: int, logged: Logged) -> None:
         if not logged.keys:
             return
         lane = tail.lane_of(batch.kind, batch.writer)
@@ -127,7 +124,9 @@ class Ingest:
             points = {key: news.points for key, news in logged.keys.items() if news.points}
             self._alerts.inspect(cursor, run.project_id, run.id, batch.attempt, batch.writer, points)
         _write_objects(cursor, run.id, batch, logged.objects)
-        num_rows = sum(block.num_rows for block in blocks)
+        if not logged.charted:
+            return
+        num_rows = sum(block.num_rows for block in logged.charted)
         is_late = any(
             int(points.step.min()) <= folded_last
             for key, news in logged.keys.items()
@@ -143,7 +142,7 @@ class Ingest:
             # Not written to the tail first: it would be read back and removed at once.
             tail.fold_tail(cursor, run.id, {(lane, batch.attempt, key): n.points for key, n in logged.keys.items()})
             return
-        tail.append(cursor, run.id, run.tail_next, writer, batch.attempt, blocks)
+        tail.append(cursor, run.id, run.tail_next, writer, batch.attempt, logged.charted)
         cursor.run(
             "UPDATE run SET tail_rows = tail_rows + ?, tail_points = tail_points + ?, tail_batches = tail_batches + 1,"
             " tail_next = tail_next + 1 WHERE id = ?",

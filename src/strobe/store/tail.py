@@ -32,7 +32,7 @@ _decode = msgspec.msgpack.Decoder(list[Block]).decode
 
 
 def append(cursor: Cursor, run_id: int, number: int, writer: int, attempt: int, blocks: list[Block]) -> None:
-    """Add a batch's blocks."""
+    """Add a batch's blocks, as far as points are made of them."""
     cursor.run("INSERT INTO tail VALUES (?, ?, ?, ?, ?)", run_id, number, writer, attempt, _encode(blocks))
 
 
@@ -87,7 +87,8 @@ def tail_points(cursor: Cursor, run_ids: Sequence[int], rows: Iterable[SeriesRow
     writers = _writers(cursor, run_ids)
     found: dict[int, dict[int, list[Points]]] = {}
     for part in in_parts(run_ids):
-        for run_id, writer, attempt, body in cursor.all(
+        # One at a time: of each only the wanted keys are kept, and there may be a hundred runs.
+        for run_id, writer, attempt, body in cursor.stream(
             f"SELECT run_id, writer, attempt, body FROM tail WHERE run_id IN ({marks(len(part))}) ORDER BY number",
             *part,
         ):
