@@ -15,6 +15,7 @@ from strobe.api.jsonable import MAX_DEPTH
 from strobe.server.live import stream as stream_module
 from strobe.server.log import open_log
 from strobe.server.routes import series
+from strobe.store import history
 from strobe.store.blobs import open_blobs
 from strobe.store.sqlite import SqliteDatabase
 from strobe.wire import BATCHES
@@ -76,6 +77,21 @@ def test_one_request_does_not_fill_the_memory(world: World) -> None:
     for pixels, status in ((series.MAX_BUCKETS // 1000, 200), (20_000, 422)):
         answer = world.ask(None, Request("POST", "/api/v1/series", {"json": {**asked, "pixels": pixels}}))
         assert answer.status_code == status, answer.text
+
+
+def test_wide_rows_come_in_shorter_pages(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MAX_CELLS", 100)
+    rows = [{"a": 1.0, "b": 2.0, "text": "x" * 640} for _ in range(50)]
+    key = stage.key("ann")
+    send(stage, batch_of(rows), key=key)
+    steps, first, pages = [], 0, 0
+    while first is not None:
+        asked = {"first": str(first), "limit": "40"}
+        page = stage.ask("GET", "/api/v1/runs/ann/p/r/history", params=asked, key=key).json()
+        steps += [row["_step"] for row in page["items"]]
+        first, pages = page["next"], pages + 1
+    assert steps == list(range(50))
+    assert pages > 5
 
 
 def test_why_an_alert_was_not_delivered_is_for_who_may_write(world: World) -> None:

@@ -123,7 +123,7 @@ class Call:
     def json(self, value: Any, *, status: int = 200) -> Response:
         """Return a value as a JSON answer, NaN and the infinities as their names; as msgpack to whoever accepts that.
 
-        JSON takes a walk over the value: a handler with a large answer makes its own response.
+        JSON takes a walk over the value, so this blocks: see `in_thread`.
         """
         self.headers["Vary"] = "Accept"
         if MSGPACK in self.request.headers.get("accept", ""):

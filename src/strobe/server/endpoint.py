@@ -98,7 +98,8 @@ class Endpoint:
         elif result is None:
             response = Response(status_code=204)
         else:
-            response = call.json(result, status=self.status)
+            # In a thread: an answer of megabytes takes a while to write, in which others are to be answered.
+            response = await call.in_thread(call.json, result, status=self.status)
         response.headers.update(call.headers)
         return response
 

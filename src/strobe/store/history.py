@@ -10,7 +10,6 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from strobe.journal import value
@@ -23,6 +22,9 @@ from strobe.store.series.page import MAX_I64, MIN_I64
 from strobe.store.series_table import HISTORY
 
 _CELLS_AT_ONCE = 400_000
+#: cells of a page; long texts count for more
+MAX_CELLS = 400_000
+_CELL_BYTES = 64
 _MAX_ROWS, _MIN_ROWS = 2000, 16
 
 
@@ -58,14 +60,23 @@ class Histories:
         attempt: int | None = None,
         limit: int = 1000,
     ) -> tuple[list[dict[str, Any]], int | None]:
-        """Return the first `limit` rows in a window, and the step to go on from, None at the end."""
+        """Return the first rows in a window, and the step to go on from, None at the end.
 
-        def ask(cursor: Cursor) -> list[dict[str, Any]]:
+        At most `limit`, and fewer where rows are so wide that their cells would be too many for one answer.
+        """
+
+        def ask(cursor: Cursor) -> tuple[list[dict[str, Any]], int | None]:
             book = read_book(cursor, run_id, keys)
-            return list(islice(iter_history(cursor, book, keys, window=window, attempt=attempt), limit + 1))
+            rows: list[dict[str, Any]] = []
+            weight = 0
+            for row in iter_history(cursor, book, keys, window=window, attempt=attempt):
+                if len(rows) >= limit or weight > MAX_CELLS:
+                    return rows, row["_step"]
+                rows.append(row)
+                weight += _weight(row)
+            return rows, None
 
-        rows = self._database.read(ask)
-        return rows[:limit], rows[limit]["_step"] if len(rows) > limit else None
+        return self._database.read(ask)
 
     def system_page(
         self,
@@ -88,6 +99,10 @@ class Histories:
             return rows, None
 
         return self._database.read(ask)
+
+
+def _weight(row: dict[str, Any]) -> int:
+    return sum(1 + (len(cell) // _CELL_BYTES if isinstance(cell, (str, bytes)) else 0) for cell in row.values())
 
 
 def iter_history(

@@ -98,7 +98,11 @@ async def query_series(call: Call, body: SeriesBody) -> Response | Curves:
     names = {row.id: str(row.path) for row in rows}
     wanted = None if body.columns is None else set(body.columns)
     charts = await _charts(call, body, asks)
-    return Curves(series=[Curve(**curve_json(names[chart.ask.run_id], chart, wanted)) for chart in charts])
+
+    def write() -> Curves:
+        return Curves(series=[Curve(**curve_json(names[chart.ask.run_id], chart, wanted)) for chart in charts])
+
+    return await call.in_thread(write)
 
 
 async def _charts(call: Call, body: SeriesBody, asks: list[Ask]) -> list[Chart]:
@@ -184,7 +188,7 @@ class HistoryQuery(msgspec.Struct, kw_only=True):
 
 
 class History(msgspec.Struct, kw_only=True):
-    """Rows in step order; `next` is the `first` of the following page, none at the end."""
+    """Rows in step order, fewer than `limit` if they are wide; `next` is the `first` of the next page, if there is one."""
 
     items: list[dict[str, Any]]
     next: int | None
