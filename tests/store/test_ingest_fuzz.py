@@ -8,12 +8,17 @@ from __future__ import annotations
 import contextlib
 import struct
 from typing import Any
+from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strobe.errors import CommError, UsageError
 from strobe.journal import value
+from strobe.journal.reader import Row
+from strobe.journal.segment import Header
+from strobe.store import tail
 from strobe.store.alerts import Alerts
 from strobe.store.charts import Ask, Charts
 from strobe.store.database import Database
@@ -23,7 +28,8 @@ from strobe.store.quotas import Quotas
 from strobe.store.runs import Runs
 from strobe.store.settle import Settler
 from strobe.store.values import Values
-from strobe.wire.batch import Batch, Block, Column, Note, decode_batch, encode_batch
+from strobe.wire.batch import Ack, Batch, Block, Column, Note, decode_batch, encode_batch
+from strobe.wire.pack import pack
 
 integers = st.integers(-(2**63), 2**63 - 1)
 few = st.integers(0, 3)
@@ -114,13 +120,30 @@ def batches(draw: st.DrawFn) -> Batch:
     )
 
 
-@given(st.lists(batches(), min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_batch_is_stored_or_clearly_refused(database: Database, sent: list[Batch]) -> None:
+def test_a_writer_that_says_to_be_another_is_refused(database: Database) -> None:
+    ingest = Ingest(database, alerts=Alerts(database), quotas=Quotas(database))
+
+    def log(key: str, step: int, *, attempt: int = 1, kind: str = "main") -> Ack:
+        header = Header(entity="e", project="p", run="r", writer="w", attempt=attempt, kind=kind)
+        row = Row(step, step, 10**18 + step, (key,), [0.5], order_ns=10**18 + step, record=step)
+        return ingest.take(pack(header, [row], first=step, until=step + 1), now_ns=10**18).ack
+
+    assert log("loss", 0).status == "stored"
+    for fault in ({"kind": "system"}, {"attempt": 2}):
+        with pytest.raises(CommError, match="another name"):
+            log("acc", 1, **fault)  # type: ignore[arg-type]
+        assert log("acc", 0, **fault).status == "duplicate"  # type: ignore[arg-type]
+    with mock.patch.object(tail, "MAX_ROWS", 1):
+        assert log("loss", 1).status == "stored"
+
+
+@given(st.lists(batches(), min_size=1, max_size=5), st.sampled_from([1, 3, tail.MAX_ROWS]))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_batch_is_stored_or_clearly_refused(database: Database, sent: list[Batch], max_rows: int) -> None:
     database.write(lambda cursor: cursor.run("DELETE FROM run"))
     ingest = Ingest(database, alerts=Alerts(database), quotas=Quotas(database))
     for batch in sent:
-        with contextlib.suppress(CommError, UsageError):
+        with contextlib.suppress(CommError, UsageError), mock.patch.object(tail, "MAX_ROWS", max_rows):
             decoded = decode_batch(encode_batch(batch)[4:])
             assert ingest.take(decoded, now_ns=10**18).ack.status in ("stored", "duplicate", "gap")
     Settler(database, Values(database)).settle()

@@ -63,6 +63,14 @@ class _Run:
     quota_bytes: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    number: int
+    next: int
+    attempt: int
+    kind: str
+
+
 class Ingest:
     """The one way in for what runs log, whoever brings it."""
 
@@ -87,15 +95,20 @@ class Ingest:
             return Taken(_ack(batch, 0, "refused", f"run {batch.path} was deleted; undo that, or use a new id"), run.id)
         if reason := self._quotas.refusal(cursor, run.project_id, run.quota_bytes):
             return Taken(_ack(batch, 0, "refused", reason), run.id)
-        number, next_sequence = _lock_writer(cursor, run, batch)
-        if batch.first > next_sequence:
-            return Taken(_ack(batch, next_sequence, "gap"), run.id)
-        if batch.until <= next_sequence:
+        writer = _read_writer(cursor, run, batch)
+        if batch.first > writer.next:
+            return Taken(_ack(batch, writer.next, "gap"), run.id)
+        if batch.until <= writer.next:
             cursor.run("UPDATE run SET heartbeat_ns = ? WHERE id = ?", now_ns, run.id)
-            return Taken(_ack(batch, next_sequence, "duplicate"), run.id)
-        logged = read_blocks(unseen(batch.blocks, next_sequence), number)
-        notes = [_decode(note) for note in batch.notes if note.sequence >= next_sequence]
-        self._store_rows(cursor, run, batch, number, logged)
+            return Taken(_ack(batch, writer.next, "duplicate"), run.id)
+        if (batch.attempt, batch.kind) != (writer.attempt, writer.kind):
+            raise CommError(
+                f"writer {batch.writer!r} of {batch.path} is of kind {writer.kind!r} in attempt {writer.attempt}, a batch"
+                f" of it says {batch.kind!r} in attempt {batch.attempt}; use a writer of another name"
+            )
+        logged = read_blocks(unseen(batch.blocks, writer.next), writer.number)
+        notes = [_decode(note) for note in batch.notes if note.sequence >= writer.next]
+        self._store_rows(cursor, run, batch, writer.number, logged)
         self._store_events(cursor, run, batch, notes)
         cursor.run("UPDATE writer SET next = ? WHERE run_id = ? AND name = ?", batch.until, run.id, batch.writer)
         cursor.run(
@@ -266,10 +279,13 @@ def _lock_run(cursor: Cursor, batch: Batch, now_ns: int) -> _Run:
     return run
 
 
-def _lock_writer(cursor: Cursor, run: _Run, batch: Batch) -> tuple[int, int]:
-    found = cursor.one("SELECT number, next FROM writer WHERE run_id = ? AND name = ?", run.id, batch.writer)
+def _read_writer(cursor: Cursor, run: _Run, batch: Batch) -> _Writer:
+    """Return what is known of the batch's writer, which is noted if it is new; the run's row is locked."""
+    found = cursor.one(
+        "SELECT number, next, attempt, kind FROM writer WHERE run_id = ? AND name = ?", run.id, batch.writer
+    )
     if found is not None:
-        return found[0], found[1]
+        return _Writer(*found)
     cursor.run(
         "INSERT INTO writer (run_id, name, number, attempt, kind, host, rank) VALUES (?, ?, ?, ?, ?, ?, ?)",
         run.id,
@@ -281,7 +297,7 @@ def _lock_writer(cursor: Cursor, run: _Run, batch: Batch) -> tuple[int, int]:
         batch.rank,
     )
     cursor.run("UPDATE run SET num_writers = num_writers + 1 WHERE id = ?", run.id)
-    return run.num_writers, 0
+    return _Writer(run.num_writers, 0, batch.attempt, batch.kind)
 
 
 def _write_objects(cursor: Cursor, run_id: int, batch: Batch, objects: list[LoggedObject]) -> None:
