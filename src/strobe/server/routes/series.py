@@ -188,7 +188,7 @@ class HistoryQuery(msgspec.Struct, kw_only=True):
 
 
 class History(msgspec.Struct, kw_only=True):
-    """Rows in step order, fewer than `limit` if they are wide; `next` is the `first` of the next page, if there is one."""
+    """Rows in step order, fewer than `limit` if they are wide; `next` the `first` of the next page or none."""
 
     items: list[dict[str, Any]]
     next: int | None
