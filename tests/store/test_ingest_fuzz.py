@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strobe.errors import CommError, UsageError
+from strobe.home import RunPath
 from strobe.journal import value
 from strobe.journal.reader import Row
 from strobe.journal.segment import Header
@@ -131,8 +132,8 @@ def test_a_writer_that_says_to_be_another_is_refused(database: Database) -> None
     assert log("loss", 0).status == "stored"
     for fault in ({"kind": "system"}, {"attempt": 2}):
         with pytest.raises(CommError, match="another name"):
-            log("acc", 1, **fault)  # type: ignore[arg-type]
-        assert log("acc", 0, **fault).status == "duplicate"  # type: ignore[arg-type]
+            log("acc", 1, **fault)
+        assert log("acc", 0, **fault).status == "duplicate"
     with mock.patch.object(tail, "MAX_ROWS", 1):
         assert log("loss", 1).status == "stored"
 
@@ -148,7 +149,8 @@ def test_a_batch_is_stored_or_clearly_refused(database: Database, sent: list[Bat
             assert ingest.take(decoded, now_ns=10**18).ack.status in ("stored", "duplicate", "gap")
     Settler(database, Values(database)).settle()
     runs = Runs(database)
-    for row in runs.changed_since(0):
+    names = database.read(lambda cursor: cursor.all("SELECT name FROM run"))
+    for row in (runs.find(RunPath("e", "p", name)) for (name,) in names):
         assert runs.get(row.path).row.name == row.name
         keys = runs.get(row.path).keys
         Histories(database).page(row.id)

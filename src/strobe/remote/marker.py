@@ -15,7 +15,7 @@ import msgspec
 
 from strobe import identity
 from strobe.home import Home, RunDir
-from strobe.remote.note import UNSYNCED, leave_note
+from strobe.remote.note import UNSYNCED
 from strobe.remote.target import Target
 
 
@@ -55,11 +55,6 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def directory(home: Home) -> Path:
     return home.path / UNSYNCED
-
-
-def write_marker(home: Home, marker: Marker) -> None:
-    """Leave a marker. Raises OSError."""
-    leave_note(home, msgspec.to_builtins(marker))
 
 
 def remove_marker(home: Home, marker: Marker) -> None:

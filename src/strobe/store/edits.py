@@ -15,7 +15,8 @@ from strobe.home import RunPath
 from strobe.journal import value
 from strobe.journal.event import Event
 from strobe.store.database import Cursor, Database
-from strobe.store.ingest import EDIT, Ingest, read_facts
+from strobe.store.ingest import EDIT, Ingest
+from strobe.store.run_facts import read_facts
 from strobe.store.runs import find_run
 from strobe.wire.batch import Batch, Note
 

@@ -27,8 +27,9 @@ from strobe.store.console.append import add as add_console
 from strobe.store.database import Cursor, Database
 from strobe.store.projects import ensure_project
 from strobe.store.quotas import Quotas
+from strobe.store.run_facts import read_facts, write_facts
 from strobe.store.series_table import HISTORY, write_series
-from strobe.store.state import Facts, decode_facts, encode_facts
+from strobe.store.state import Facts, encode_facts
 from strobe.wire.batch import Ack, Batch, Note
 
 _RUN = "id, project_id, state, heartbeat_ns, deleted_ns, num_writers, tail_rows, tail_points, tail_batches, tail_next"
@@ -103,8 +104,8 @@ class Ingest:
             return Taken(_ack(batch, writer.next, "duplicate"), run.id)
         if (batch.attempt, batch.kind) != (writer.attempt, writer.kind):
             raise CommError(
-                f"writer {batch.writer!r} of {batch.path} is of kind {writer.kind!r} in attempt {writer.attempt}, a batch"
-                f" of it says {batch.kind!r} in attempt {batch.attempt}; use a writer of another name"
+                f"writer {batch.writer!r} of {batch.path} is of kind {writer.kind!r} in attempt {writer.attempt}, but"
+                f" a batch of it says {batch.kind!r} in attempt {batch.attempt}; use a writer of another name"
             )
         logged = read_blocks(unseen(batch.blocks, writer.next), writer.number)
         notes = [_decode(note) for note in batch.notes if note.sequence >= writer.next]
@@ -183,7 +184,7 @@ class Ingest:
             return
         facts = read_facts(cursor, run.id)
         latest_attempt = facts.latest_attempt
-        header = header_of(batch)
+        header = _header_of(batch)
         for note in others:
             facts.take(header, (batch.attempt, note.order_ns, batch.writer, note.sequence), note.event)
         # That somebody edits a run is no sign of life of its processes.
@@ -207,34 +208,7 @@ def _decode(note: Note) -> Noted:
     return Noted(note.sequence, event, note.order_ns)
 
 
-def read_facts(cursor: Cursor, run_id: int) -> Facts:
-    """Return the document of a run whose row is locked."""
-    row = cursor.one("SELECT facts FROM run WHERE id = ?", run_id)
-    assert row is not None
-    return decode_facts(row[0])
-
-
-def write_facts(cursor: Cursor, run_id: int, facts: Facts, state: str) -> None:
-    """Write the document back, the state, and the columns that follow from the document."""
-    attempts = facts.attempts
-    started_ns = min((attempt.started_ns for attempt in attempts if attempt.started_ns), default=0)
-    cursor.run(
-        "UPDATE run SET facts = ?, state = ?, started_ns = ?, ended_ns = ?, rewinds = ?, parent = ?, fork_step = ?,"
-        " created_ns = CASE WHEN ? > 0 THEN ? ELSE created_ns END WHERE id = ?",
-        encode_facts(facts),
-        state,
-        started_ns,
-        attempts[-1].ended_ns if attempts else None,
-        msgspec.json.encode(facts.rewinds).decode(),
-        facts.parent,
-        facts.fork_step,
-        started_ns,
-        started_ns,
-        run_id,
-    )
-
-
-def header_of(batch: Batch) -> Header:
+def _header_of(batch: Batch) -> Header:
     return Header(
         entity=batch.entity,
         project=batch.project,
@@ -303,7 +277,7 @@ def _read_writer(cursor: Cursor, run: _Run, batch: Batch) -> _Writer:
 def _write_objects(cursor: Cursor, run_id: int, batch: Batch, objects: list[LoggedObject]) -> None:
     rows = [
         (run_id, found.key, batch.attempt, found.step, found.moment[0], batch.writer, found.moment[1], found.time_ns,
-         type_of(found.value), value.encode_decoded(found.value))
+         _type_of(found.value), value.encode_decoded(found.value))
         for found in objects
     ]  # fmt: skip
     if rows:
@@ -318,7 +292,7 @@ def _write_objects(cursor: Cursor, run_id: int, batch: Batch, objects: list[Logg
         )
 
 
-def type_of(item: Any) -> str:
+def _type_of(item: Any) -> str:
     """Return what kind of thing an object is: its `_type`, or the name of its plain type."""
     if isinstance(item, dict):
         return str(item.get("_type", "map"))

@@ -14,8 +14,8 @@ from strobe.errors import NotInStore
 from strobe.home import RunPath
 from strobe.journal.attempt import Attempt
 from strobe.store.database import Cursor, Database
-from strobe.store.ingest import read_facts
 from strobe.store.lines import read_book
+from strobe.store.run_facts import read_facts
 from strobe.store.state import Facts, values
 from strobe.store.summary import summarize
 
@@ -100,11 +100,6 @@ class Runs:
             return RunView(row, facts, summarize(cursor, facts, book), book.keys, book.last_step)
 
         return self._database.read(ask)
-
-    def changed_since(self, changed_ns: int, limit: int = 10_000) -> list[RunRow]:
-        """Return runs that changed at or after a moment of the server's clock, the oldest change first."""
-        sql = f"SELECT {_COLUMNS} {_FROM} WHERE run.changed_ns >= ? ORDER BY run.changed_ns LIMIT ?"
-        return self._database.read(lambda cursor: [RunRow(*row) for row in cursor.all(sql, changed_ns, limit)])
 
     def asked_to_stop(self, paths: Sequence[RunPath]) -> list[RunPath]:
         """Return the runs among these that somebody wants to stop and that have not ended."""

@@ -16,8 +16,8 @@ from strobe.home import LOCAL_ENTITY, RunPath
 from strobe.journal import value
 from strobe.store.artifacts import mentions
 from strobe.store.database import Cursor, Database
-from strobe.store.ingest import read_facts
 from strobe.store.lines import read_book
+from strobe.store.run_facts import read_facts
 from strobe.store.series.page import POINTS_PER_PAGE
 from strobe.store.state import values
 from strobe.store.summary import summarize

@@ -6,13 +6,16 @@ import os
 import time
 from typing import Any
 
+import msgspec
+
 from strobe import identity
 from strobe.agent.upload.course import Course
 from strobe.agent.upload.post import Post
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal import Header, Writer
 from strobe.remote.link import Link
-from strobe.remote.marker import Marker, write_marker
+from strobe.remote.marker import Marker
+from strobe.remote.note import leave_note
 from strobe.remote.target import Target
 from tests.remote.small_server import SmallServer
 
@@ -46,7 +49,7 @@ def marker_of(run_dir: RunDir, url: str, writer: str = "aaaaaaaa", **changes: An
 
 def mark(home: Home, run_dir: RunDir, url: str, writer: str = "aaaaaaaa", **changes: Any) -> Marker:
     marker = marker_of(run_dir, url, writer, **changes)
-    write_marker(home, marker)
+    leave_note(home, msgspec.to_builtins(marker))
     return marker
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from strobe.journal.reader import Entry, Row
 from strobe.journal.segment import Header
-from strobe.journal.tail import Mark, place_of
+from strobe.journal.tail import Mark
 from strobe.wire.batch import encode_batch
 from strobe.wire.pack import pack
 
@@ -72,8 +72,3 @@ def body_of(shares: list[Share]) -> tuple[bytes, str]:
 def num_cells(entry: Entry) -> int:
     """Return how much an entry counts towards `MAX_CELLS`."""
     return len(entry.values) if isinstance(entry, Row) else 8
-
-
-def without(entries: list[Entry], sequence: int) -> list[Entry]:
-    """Return the entries at or after `sequence`."""
-    return [entry for entry in entries if place_of(entry) >= sequence]
