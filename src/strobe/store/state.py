@@ -84,9 +84,10 @@ class Facts(msgspec.Struct):
             _set(self.artifacts, name, Stamped(place, msgspec.to_builtins(event)))
 
     def _writer(self, header: Header) -> WriterFacts:
-        if header.writer not in self.writers:
-            self.writers[header.writer] = WriterFacts(header)
-        return self.writers[header.writer]
+        """Return what is known of the writer that says this; who judged it before could only guess its header."""
+        known = self.writers.setdefault(header.writer, WriterFacts(header))
+        known.header = header
+        return known
 
     def _take_started(self, header: Header, place: Place, event: ev.Started) -> None:
         # Attributes are kept apart; the process cannot be looked for from here.
@@ -103,7 +104,8 @@ class Facts(msgspec.Struct):
         if event.writer is None or event.writer == header.writer:
             self._writer(header).ended = event
         else:
-            self._writer(msgspec.structs.replace(header, writer=event.writer, kind="main")).judged = event
+            guessed = msgspec.structs.replace(header, writer=event.writer, kind="main")
+            self.writers.setdefault(event.writer, WriterFacts(guessed)).judged = event
 
     def _take_definition(self, place: Place, event: ev.Metric) -> None:
         fields = self.metrics.setdefault(event.name, {})
