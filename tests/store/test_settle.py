@@ -106,3 +106,20 @@ def test_two_servers_that_settle_one_run_do_it_once(database: Database, tmp_path
     first = Settler(_Interrupted(database, lambda: counts.append(other.settle())), Values(database))
     assert (first.settle(), counts) == (0, [1])
     assert indexed(database) == {"loss": 1.0}
+
+
+def test_runs_that_always_have_news_do_not_keep_the_others_from_being_settled(
+    database: Database, tmp_path: Path, clock: Clock
+) -> None:
+    writers, stories = [], [Story(tmp_path, clock, RunPath("local", "p", f"r{number}")) for number in range(5)]
+    for story in stories:
+        writers.append(story.start())
+        writers[-1].row({"loss": 1.0}, 0)
+        send(database, story, clock)
+    settler = Settler(database, Values(database))
+    for turn in range(1, 4):
+        settler.settle(limit=2)
+        for story, writer in zip(stories[:2], writers[:2], strict=True):
+            writer.row({"loss": 2.0}, turn)
+            send(database, story, clock)
+    assert all(indexed(database, story.path)["loss"] for story in stories)

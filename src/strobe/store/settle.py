@@ -31,12 +31,14 @@ class Settler:
     def __init__(self, database: Database, index: Values) -> None:
         self._database = database
         self._index = index
+        #: the last run of a turn that did not get to the end: the next one goes on behind it
+        self._after = 0
 
     def settle(self, *, limit: int = 1000) -> int:
         """Bring up to `limit` runs up to date; return how many were. One that cannot be does not keep the others."""
-        found = self._database.read(
-            lambda cursor: cursor.all("SELECT id FROM run WHERE is_dirty = 1 ORDER BY id LIMIT ?", limit)
-        )
+        sql = "SELECT id FROM run WHERE is_dirty = 1 AND id > ? ORDER BY id LIMIT ?"
+        found = self._database.read(lambda cursor: cursor.all(sql, self._after, limit))
+        self._after = found[-1][0] if len(found) == limit else 0
         count, faults = 0, []
         for (run_id,) in found:
             try:
