@@ -12,6 +12,7 @@ from strobe.home import RunPath
 from strobe.journal.digest import MetricDigest
 from strobe.journal.event import Alert
 from strobe.journal.goal import guess_goal
+from strobe.wire import digest as wire
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,22 +77,8 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     total: int | None = None
 
 
-class Digest(msgspec.Struct, frozen=True, kw_only=True):
+class Digest(wire.Digest, frozen=True, kw_only=True):
     """What one key comes to."""
-
-    count: int
-    min: float | None
-    max: float | None
-    min_step: int | None
-    max_step: int | None
-    mean: float | None
-    first: float
-    last: float
-    first_step: int
-    last_step: int
-    nan: int
-    posinf: int
-    neginf: int
 
     def digest(self, goal: str | None, spark: list[tuple[float, int]]) -> MetricDigest:
         """Return it as a replay of journals would give it."""

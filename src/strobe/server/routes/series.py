@@ -18,6 +18,7 @@ from strobe.store.charts import Ask, Axis, Chart, Span
 from strobe.store.runs import RunRow
 from strobe.store.series import Window
 from strobe.store.series.page import MAX_I64, MIN_I64
+from strobe.wire.digest import Digest
 from strobe.wire.series import SERIES, encode_series
 
 #: curves of one request, and buckets of all of them: what it may hold in memory
@@ -133,24 +134,6 @@ async def _encoded(call: Call, body: SeriesBody, rows: list[RunRow], asks: list[
 
 class DigestQuery(msgspec.Struct, kw_only=True):
     keys: list[Key] | None = None
-
-
-class Digest(msgspec.Struct, kw_only=True):
-    """What one key comes to over all of its points that count."""
-
-    count: int
-    min: float | None
-    max: float | None
-    min_step: int | None
-    max_step: int | None
-    mean: float | None
-    first: float
-    last: float
-    first_step: int
-    last_step: int
-    nan: int
-    posinf: int
-    neginf: int
 
 
 class Digests(msgspec.Struct, kw_only=True):
