@@ -26,8 +26,6 @@ class Dialect:
     types: dict[str, str]
     #: appended to a SELECT of rows that this transaction is about to change
     for_update: str
-    #: an operator with a regular expression on its right
-    regexp: str
 
     def spell(self, statements: str) -> str:
         """Replace `{identity}`, `{bytes}` and the like in table definitions."""
@@ -38,7 +36,6 @@ SQLITE = Dialect(
     name="sqlite",
     types={"identity": "INTEGER PRIMARY KEY AUTOINCREMENT", "bytes": "BLOB", "text_c": "TEXT COLLATE BINARY"},
     for_update="",
-    regexp="REGEXP",
 )
 POSTGRES = Dialect(
     name="postgres",
@@ -49,7 +46,6 @@ POSTGRES = Dialect(
         "text_c": 'TEXT COLLATE "C"',
     },
     for_update=" FOR UPDATE",
-    regexp="~",
 )
 
 

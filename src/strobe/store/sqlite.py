@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import queue
-import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -125,7 +124,6 @@ class SqliteDatabase:
             f"journal_size_limit = {_MAX_LOG_BYTES}",
         ):
             connection.execute(f"PRAGMA {pragma}")
-        connection.create_function("REGEXP", 2, _matches, deterministic=True)
         self._connections.append(connection)
         return connection
 
@@ -151,10 +149,6 @@ class _SqliteCursor:
 
     def many(self, sql: str, rows: Iterable[Row]) -> None:
         self._connection.executemany(sql, rows)
-
-
-def _matches(pattern: str, text: object) -> bool:
-    return isinstance(text, str) and re.search(pattern, text) is not None
 
 
 @contextmanager
