@@ -20,32 +20,11 @@ from strobe.artifact.objects import Objects
 from strobe.artifact.record import Edits, Use, Version
 from strobe.errors import ArtifactError, UsageError
 from strobe.home import Home
+from strobe.wire import artifact as wire
 
 
-class VersionFacts(msgspec.Struct, frozen=True, kw_only=True):
+class VersionFacts(wire.Version, frozen=True, kw_only=True):
     """A version as a server tells of it."""
-
-    id: str
-    entity: str
-    project: str
-    name: str
-    type: str
-    number: int
-    digest: str
-    algorithm: str
-    size: int
-    num_files: int
-    aliases: list[str]
-    tags: list[str]
-    description: str
-    metadata: dict[str, Any]
-    ttl_s: int | None
-    use_as: str | None
-    source: str | None
-    logged_by: str | None
-    step: int | None
-    created_ns: int
-    updated_ns: int
 
     def version(self) -> Version:
         return Version(
