@@ -1,0 +1,16 @@
+/// <reference types="vitest/config" />
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  base: "/",
+  build: {
+    outDir: "../src/strobe/server/static",
+    emptyOutDir: true,
+    // Few files: the whole app is small, and every one is an ETag round trip.
+    assetsInlineLimit: 2048,
+    target: "es2022",
+  },
+  test: {
+    include: ["tests/**/*.test.{ts,tsx}"],
+  },
+});
