@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def log_bytes(database: SqliteDatabase) -> int:
     return database.path.with_name("a.db-wal").stat().st_size
 
 
+def test_the_log_is_moved_into_the_file_beside_those_who_write(small: SqliteDatabase) -> None:
+    empty = small.path.stat().st_size
+    for _ in range(2):
+        small.write(put)
+    assert log_bytes(small) < _LIMIT  # too short for the writer to do it
+    until = time.monotonic() + 30
+    while small.path.stat().st_size <= empty:
+        assert time.monotonic() < until, "nobody moved the log"
+        time.sleep(0.01)
+    small.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "strobe-log-mover"]
+
+
 def test_the_log_does_not_grow_while_somebody_always_reads(small: SqliteDatabase) -> None:
     is_over = threading.Event()
 
@@ -67,9 +81,11 @@ def test_a_reader_who_takes_minutes_is_not_waited_for_again_and_again(small: Sql
     waits: list[bool] = []
     begin_anew = small._begin_log_anew
 
-    def counted() -> bool:
-        waits.append(begin_anew())
-        return waits[-1]
+    def counted(wait_s: float) -> bool:
+        is_anew = begin_anew(wait_s)
+        if wait_s:
+            waits.append(is_anew)
+        return is_anew
 
     small._begin_log_anew = counted  # type: ignore[method-assign]  # to count, and do what it does
 

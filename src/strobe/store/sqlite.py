@@ -21,12 +21,14 @@ from strobe.store.database import SQLITE, Cursor, Row, T
 
 _BUSY_TIMEOUT_S = 30.0
 _MAX_READERS = 8
-_PAGE_BYTES = 4096  # SQLite's default
 _CACHE_KB = 16_384
-#: the log is moved into the file when it has grown to this; that waits for the disk
+#: what the log has grown by when it is moved into the file; that waits for the disk, so writing goes on meanwhile
 _LOG_BYTES = 64 << 20
-#: moving is not enough to begin the log anew while somebody reads from it, and with many readers somebody always does;
-#: when it has grown to this, writing waits a moment for those who read, so that it does not fill the disk
+#: what was written meanwhile is moved, too, until it is so little (in pages) that writing can wait for the rest
+_FEW_PAGES = 1000
+_MAX_ROUNDS = 8
+#: a log is not begun anew while somebody reads from it, and with many readers somebody always does; when it has grown
+#: to this, writing waits a moment for those who read, so that it does not fill the disk
 _MAX_LOG_BYTES = 4 * _LOG_BYTES
 _LOG_WAIT_S = 5.0
 
@@ -44,6 +46,9 @@ class SqliteDatabase:
         self._connections: list[sqlite3.Connection] = []
         self._log_path = path.with_name(f"{path.name}-wal")
         self._log_limit = _MAX_LOG_BYTES
+        #: how long the log was when it was moved last
+        self._moved_at = 0
+        self._mover = _LogMover(self._connect)
         with _translated(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # It holds hashes of keys, the secret that sessions are signed with, and what people keep private.
@@ -75,13 +80,24 @@ class SqliteDatabase:
                 if connection.in_transaction:  # a full disk has rolled back by itself
                     connection.execute("ROLLBACK")
                 raise
-            size = self._log_bytes()
-            if size <= _MAX_LOG_BYTES:
-                self._log_limit = _MAX_LOG_BYTES
-            elif size > self._log_limit and not self._begin_log_anew():
-                # Whoever reads for minutes, as a backup does, is not waited for again before it has doubled.
-                self._log_limit = 2 * size
+            self._tend_log()
             return result
+
+    def _tend_log(self) -> None:
+        size = self._log_bytes()
+        self._moved_at = min(self._moved_at, size)
+        if size - self._moved_at > _LOG_BYTES:
+            self._moved_at = size
+            self._mover.wake()
+        if self._mover.has_moved.is_set():
+            self._mover.has_moved.clear()
+            if self._begin_log_anew(wait_s=0):
+                return
+        if size <= _MAX_LOG_BYTES:
+            self._log_limit = _MAX_LOG_BYTES
+        elif size > self._log_limit and not self._begin_log_anew(_LOG_WAIT_S):
+            # Whoever reads for minutes, as a backup does, is not waited for again before it has doubled.
+            self._log_limit = 2 * size
 
     def _log_bytes(self) -> int:
         try:
@@ -89,11 +105,12 @@ class SqliteDatabase:
         except FileNotFoundError:
             return 0
 
-    def _begin_log_anew(self) -> bool:
-        """Move all of the log into the file and empty it; False if somebody goes on reading from it."""
+    def _begin_log_anew(self, wait_s: float) -> bool:
+        """Move what is left of the log into the file and empty it; False if somebody goes on reading from it."""
         try:
-            self._writer.execute(f"PRAGMA busy_timeout = {int(_LOG_WAIT_S * 1000)}")
-            found = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+            with self._mover.is_moving:  # SQLite lets one move at a time, and makes the other fail at once
+                found = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.OperationalError:  # no room to do it; what was committed is safe where it is
             return False
         finally:
@@ -101,6 +118,7 @@ class SqliteDatabase:
         return bool(found[0] == 0)
 
     def close(self) -> None:
+        self._mover.close()
         with self._writing:
             for connection in self._connections:
                 connection.close()
@@ -120,12 +138,62 @@ class SqliteDatabase:
             "synchronous = NORMAL",
             "foreign_keys = ON",
             f"cache_size = -{_CACHE_KB}",
-            f"wal_autocheckpoint = {_LOG_BYTES // _PAGE_BYTES}",
+            "wal_autocheckpoint = 0",
             f"journal_size_limit = {_MAX_LOG_BYTES}",
+            # Some builds (Debian's) write zeros over whatever is deleted: a tail that is folded would be written twice.
+            "secure_delete = FAST",
         ):
             connection.execute(f"PRAGMA {pragma}")
         self._connections.append(connection)
         return connection
+
+
+class _LogMover:
+    """Moves the log into the file on a thread of its own, which begins with the first time that it is asked to."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._thread: threading.Thread | None = None
+        self._is_wanted = threading.Event()
+        self._is_closed = False
+        self.is_moving = threading.Lock()
+        #: there is little left to move: a good moment to begin the log anew
+        self.has_moved = threading.Event()
+
+    def wake(self) -> None:
+        self._is_wanted.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="strobe-log-mover", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        self._is_closed = True
+        if self._thread is not None:
+            self._is_wanted.set()
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        connection = self._connect()
+        while True:
+            self._is_wanted.wait()
+            self._is_wanted.clear()
+            if self._is_closed:
+                return
+            try:
+                with self.is_moving:
+                    _move(connection)
+            except sqlite3.OperationalError:
+                # No room, or another process does it: the log is whole, and whoever writes tries again when it is long.
+                continue
+            self.has_moved.set()
+
+
+def _move(connection: sqlite3.Connection) -> None:
+    for _ in range(_MAX_ROUNDS):
+        _, written, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if written - moved < _FEW_PAGES:
+            return
 
 
 class _SqliteCursor:

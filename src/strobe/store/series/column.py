@@ -68,12 +68,16 @@ def pack_floats(floats: Array) -> Packed:
     """Pack the float columns of a page."""
     heads: Array = np.zeros(len(floats), _COLUMN)
     planes = []
-    for index, bits in enumerate(np.ascontiguousarray(floats).view(np.int64)):
-        low, high = _kept(bits)
-        if low == high:
-            heads["first"][index] = bits[0] if len(bits) else 0
-        heads["low"][index], heads["high"][index] = low, high
-        planes.append(_planes(bits, low, high))
+    if floats.shape[1]:
+        bits: Array = np.ascontiguousarray(floats).view(np.int64)
+        used: Array = np.bitwise_or.reduce(bits, axis=1)
+        # Of the same number all the way nothing is kept but the first.
+        is_constant: Array = np.bitwise_and.reduce(bits, axis=1) == used
+        heads["first"][is_constant] = bits[is_constant, 0]
+        for index in np.flatnonzero(~is_constant).tolist():
+            low = _zero_bytes(int(used[index]))
+            heads["low"][index], heads["high"][index] = low, 8
+            planes.append(_planes(bits[index], low, 8))
     return Packed(len(floats), heads.tobytes(), b"".join(planes))
 
 
@@ -150,12 +154,9 @@ def _fill(bits: Array, blob: bytes, offset: int, low: int, high: int) -> None:
         octets[:, place] = np.frombuffer(blob, np.uint8, len(bits), offset + len(bits) * (place - low))
 
 
-def _kept(bits: Array) -> tuple[int, int]:
-    """Return the range of bytes to keep of a float column; an empty one when all values are the same."""
-    if not len(bits) or (bits == bits[0]).all():
-        return 0, 0
-    used = int(np.bitwise_or.reduce(bits)) & (2**64 - 1)
-    return ((used & -used).bit_length() - 1) // 8, 8
+def _zero_bytes(used: int) -> int:
+    """Return how many low bytes of a number are zero; it has a bit that is not."""
+    return ((used & -used).bit_length() - 1) // 8
 
 
 def _bytes_needed(number: int) -> int:
