@@ -38,8 +38,7 @@ export function useAnswer<T>(path: string | null, query?: Query): Answer<T> {
     const value = name === null ? undefined : (known.get(name) as T | undefined);
     state.current = { name, value, problem: null, isLoading: name !== null };
   }
-  const back = returns.value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round, or a server that is back, asks again
+  const back = returns.value; // read here, so that a server that is back is asked again
   useEffect(() => {
     if (name === null) return;
     const abort = new AbortController();
