@@ -1,0 +1,35 @@
+// Work that may wait, done a few milliseconds per frame in the order in which it came, so that forty charts that come
+// on the screen at once never freeze the page.
+
+/** Leaves most of a 50 ms budget to whoever else works in the frame. */
+const BUDGET_MS = 24;
+
+const waiting = new Set<() => void>();
+let isScheduled = false;
+
+/** Do a task in one of the next frames; call what is returned to give it up. */
+export function inSomeFrame(task: () => void): () => void {
+  waiting.add(task);
+  schedule();
+  return () => waiting.delete(task);
+}
+
+function schedule(): void {
+  if (isScheduled || waiting.size === 0) return;
+  isScheduled = true;
+  requestAnimationFrame(work);
+}
+
+function work(): void {
+  isScheduled = false;
+  const until = performance.now() + BUDGET_MS;
+  try {
+    for (const task of waiting) {
+      waiting.delete(task);
+      task();
+      if (performance.now() >= until) break;
+    }
+  } finally {
+    schedule();
+  }
+}

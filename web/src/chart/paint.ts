@@ -1,0 +1,157 @@
+// Draws lines onto a surface: bands under everything, faint lines, lines, then what no line can show
+// (NaN, infinities, values cut off by clipping) as marks at the edge of the plot.
+
+import type { Line, MarkKind } from "../series/curve";
+import type { Clip } from "./extent";
+import { isSorted, windowOf } from "./lookup";
+import type { PixelScale } from "./scale";
+import type { Box, Surface } from "./surface";
+import { traceBand, traceLine } from "./trace";
+
+export interface Scene {
+  readonly lines: readonly Line[];
+  readonly xs: PixelScale;
+  readonly ys: PixelScale;
+  readonly box: Box;
+  /** Pixels of the surface for each CSS pixel. */
+  readonly ratio: number;
+  /** Values outside are shown as arrows at the edge. */
+  readonly clip: Clip | null;
+  /** Turn a colour as lines have it into one that the surface understands. */
+  readonly colourOf: (colour: string) => string;
+}
+
+const BAND_ALPHA = 0.18;
+const FAINT_ALPHA = 0.32;
+/** Points this far apart (in CSS pixels) are worth a dot each. */
+const SPARSE = 24;
+const DOT_RADIUS = 1.6;
+
+export function paintLines(surface: Surface, scene: Scene): void {
+  const { lines, box } = scene;
+  surface.within(box, () => {
+    for (const line of lines) paintBand(surface, scene, line);
+    for (const line of lines) if (line.faint) paintLine(surface, scene, line, 1);
+    for (const line of lines) if (!line.faint) paintLine(surface, scene, line, 1);
+  });
+  for (const line of lines) {
+    paintMarks(surface, scene, line);
+    if (scene.clip !== null && !line.faint) paintClipped(surface, scene, line, scene.clip);
+  }
+}
+
+export function paintBand(surface: Surface, scene: Scene, line: Line): void {
+  const { low, high } = line;
+  if (low === null || high === null || line.faint) return;
+  const fill = scene.colourOf(line.colour);
+  surface.path({ fill, alpha: BAND_ALPHA }, (pen) => traceBand(pen, line.x, low, high, scene.xs, scene.ys));
+}
+
+/** Draw one line, `emphasis` times as thick. */
+export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: number): void {
+  const { xs, ys, ratio } = scene;
+  const colour = scene.colourOf(line.colour);
+  const alpha = line.faint ? FAINT_ALPHA : 1;
+  const width = line.width * ratio * emphasis;
+  const alone: number[] = [];
+  const style = { stroke: colour, width, dash: line.dash.map((length) => length * ratio), alpha };
+  surface.path(style, (pen) => traceLine(pen, line.x, line.y, xs, ys, (x, y) => alone.push(x, y)));
+  const radius = Math.max(DOT_RADIUS * ratio, width);
+  if (!line.faint && isSparse(line, scene)) {
+    for (let i = 0; i < line.x.length; i++) {
+      const value = line.y[i] as number;
+      if (value > ys.floor)
+        surface.disc({ fill: colour, alpha }, xs.at(line.x[i] as number), ys.at(value), radius);
+    }
+  } else {
+    for (let i = 0; i < alone.length; i += 2) {
+      surface.disc({ fill: colour, alpha }, alone[i] as number, alone[i + 1] as number, radius);
+    }
+  }
+}
+
+function isSparse(line: Line, { xs, box, ratio }: Scene): boolean {
+  const [first, last] = windowOf(line.x, xs.min, xs.max);
+  return (last - first) * SPARSE * ratio < box.width;
+}
+
+const MARK_SIZE = 4;
+
+function paintMarks(surface: Surface, scene: Scene, line: Line): void {
+  const { xs, box, ratio } = scene;
+  const size = MARK_SIZE * ratio;
+  const colour = scene.colourOf(line.colour);
+  const bottom = box.top + box.height;
+  const seen = new Set<string>();
+  for (const { x, kind } of line.marks) {
+    if (x < xs.min || x > xs.max) continue;
+    const px = xs.at(x);
+    // marks on the same few pixels are one
+    const place = `${kind}${Math.round(px / size)}`;
+    if (seen.has(place)) continue;
+    seen.add(place);
+    paintMark(surface, kind, px, kind === "posinf" ? box.top : bottom, size, colour, ratio);
+  }
+}
+
+function paintMark(
+  surface: Surface,
+  kind: MarkKind,
+  x: number,
+  edge: number,
+  size: number,
+  colour: string,
+  ratio: number,
+): void {
+  if (kind === "nan") {
+    const y = edge - size;
+    const arm = size * 0.7;
+    surface.path({ stroke: colour, width: 1.5 * ratio }, (pen) => {
+      pen.moveTo(x - arm, y - arm);
+      pen.lineTo(x + arm, y + arm);
+      pen.moveTo(x - arm, y + arm);
+      pen.lineTo(x + arm, y - arm);
+    });
+    return;
+  }
+  const inward = kind === "posinf" ? 1 : -1;
+  surface.path({ fill: colour }, (pen) => {
+    pen.moveTo(x, edge);
+    pen.lineTo(x - size, edge + inward * size * 1.5);
+    pen.lineTo(x + size, edge + inward * size * 1.5);
+    pen.lineTo(x, edge);
+  });
+}
+
+/** Draw a chevron wherever a line leaves through the edge that clipping made. */
+function paintClipped(surface: Surface, scene: Scene, line: Line, clip: Clip): void {
+  const { xs, box, ratio } = scene;
+  const size = MARK_SIZE * ratio;
+  const [first, last] = windowOf(line.x, xs.min, xs.max);
+  const isOrdered = isSorted(line.x);
+  let lastUp = Number.NaN;
+  let lastDown = Number.NaN;
+  surface.path({ stroke: scene.colourOf(line.colour), width: 1.5 * ratio }, (pen) => {
+    const chevron = (px: number, edge: number, inward: number): void => {
+      pen.moveTo(px - size, edge + inward * (size + ratio));
+      pen.lineTo(px, edge + inward * ratio);
+      pen.lineTo(px + size, edge + inward * (size + ratio));
+    };
+    for (let i = first; i < last; i++) {
+      const value = line.y[i] as number;
+      if (!(value > clip.high || value < clip.low)) continue;
+      const x = line.x[i] as number;
+      if (x < xs.min || x > xs.max) continue;
+      const px = xs.at(x);
+      if (value > clip.high) {
+        if (isOrdered && px - lastUp < 2 * size) continue;
+        lastUp = px;
+        chevron(px, box.top, 1);
+      } else {
+        if (isOrdered && px - lastDown < 2 * size) continue;
+        lastDown = px;
+        chevron(px, box.top + box.height, -1);
+      }
+    }
+  });
+}

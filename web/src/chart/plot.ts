@@ -1,0 +1,240 @@
+// One chart on the screen, without any framework: uPlot gives the canvas, the axes and the layout; the lines are
+// painted by us, because runs have points at different x, which one shared x column would blow up n-fold.
+// Data may change at any time: the view stays where it is and nothing is made anew.
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Line } from "../series/curve";
+import type { Scale, Zoom } from "../view/state";
+import { axisTicks, X_SPACE, Y_SPACE } from "./axis";
+import { type Clip, type Hidden, xExtent, yExtent } from "./extent";
+import { paintLines, type Scene } from "./paint";
+import { type Bend, bendFor, bendOf, type PixelScale, pixelScale, type Range } from "./scale";
+import { type Box, CanvasSurface } from "./surface";
+import type { ChartTheme } from "./theme";
+
+export interface PlotSpec {
+  readonly lines: readonly Line[];
+  /** "step", "relative", "wall", or a logged key. */
+  readonly xAxis: string;
+  readonly xScale: Scale;
+  readonly yScale: Scale;
+  /** The y axis ends here; what lies outside is marked at the edge. */
+  readonly clip: Clip | null;
+  readonly zoom: Zoom | null;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+const FONT_SIZE = 11;
+const NO_HIDDEN: Hidden = { notPositive: 0, above: 0, below: 0 };
+
+export class Plot {
+  hidden: Hidden = NO_HIDDEN;
+  /** Called after each drawing, when the layout may have changed. */
+  onDraw: () => void = () => {};
+  private u: uPlot;
+  private spec: PlotSpec;
+  private theme: ChartTheme;
+  private x: Range = { min: 0, max: 1 };
+  private y: Range = { min: 0, max: 1 };
+  private xBend: Bend = bendOf("linear");
+  private yBend: Bend = bendOf("linear");
+
+  constructor(
+    private readonly host: HTMLElement,
+    private size: Size,
+    spec: PlotSpec,
+    theme: ChartTheme,
+  ) {
+    this.spec = spec;
+    this.theme = theme;
+    this.measure();
+    this.u = this.create();
+  }
+
+  /** The plotting area within the chart, in CSS pixels. */
+  area(): Box {
+    const { left, top, width, height } = this.u.bbox;
+    const ratio = uPlot.pxRatio;
+    return { left: left / ratio, top: top / ratio, width: width / ratio, height: height / ratio };
+  }
+
+  /** The range of x in view. */
+  get range(): Range {
+    return this.x;
+  }
+
+  get isZoomed(): boolean {
+    return this.spec.zoom !== null;
+  }
+
+  get lines(): readonly Line[] {
+    return this.spec.lines;
+  }
+
+  /** Take another spec: only a change of axes needs another uPlot. */
+  update(spec: PlotSpec): void {
+    const { spec: before, xBend, yBend } = this;
+    this.spec = spec;
+    this.measure();
+    const isSame = before.xAxis === spec.xAxis && isBent(xBend, this.xBend) && isBent(yBend, this.yBend);
+    if (isSame) this.refresh();
+    else {
+      this.u.destroy();
+      this.u = this.create();
+    }
+  }
+
+  /** Show a range of x at once, before whoever owns the zoom has answered; null shows all. */
+  view(zoom: Zoom | null): void {
+    this.update({ ...this.spec, zoom });
+  }
+
+  resize(size: Size): void {
+    if (size.width === this.size.width && size.height === this.size.height) return;
+    this.size = size;
+    this.u.setSize(size);
+  }
+
+  restyle(theme: ChartTheme): void {
+    this.theme = theme;
+    this.u.redraw(false, true);
+  }
+
+  destroy(): void {
+    this.u.destroy();
+  }
+
+  /** Scales in CSS pixels from the plotting area's corner, as the pointer has them. */
+  scales(): { xs: PixelScale; ys: PixelScale } {
+    const { width, height } = this.u.bbox;
+    const ratio = uPlot.pxRatio;
+    return {
+      xs: pixelScale(this.xBend, this.x, 0, width / ratio),
+      ys: pixelScale(this.yBend, this.y, height / ratio, 0),
+    };
+  }
+
+  /** What the canvas shows, in its own pixels moved by the corner of `box`. */
+  scene(left: number, top: number): Scene {
+    const { width, height } = this.u.bbox;
+    return {
+      lines: this.spec.lines,
+      xs: pixelScale(this.xBend, this.x, left, left + width),
+      ys: pixelScale(this.yBend, this.y, top + height, top),
+      box: { left, top, width, height },
+      ratio: uPlot.pxRatio,
+      clip: this.spec.clip,
+      colourOf: this.theme.colourOf,
+    };
+  }
+
+  private measure(): void {
+    const { lines, zoom, xScale, yScale, clip } = this.spec;
+    this.xBend = bendFor(xScale, lines, "x");
+    this.yBend = bendFor(yScale, lines, "y");
+    this.x = zoom === null ? xExtent(lines, this.xBend) : { min: zoom.first, max: zoom.last };
+    const { range, hidden } = yExtent(lines, this.x, this.yBend, clip);
+    this.y = range;
+    this.hidden = hidden;
+  }
+
+  private refresh(): void {
+    const { x, y } = this.u.scales;
+    const moved =
+      x?.min !== this.x.min || x?.max !== this.x.max || y?.min !== this.y.min || y?.max !== this.y.max;
+    if (!moved) {
+      this.u.redraw(false);
+      return;
+    }
+    this.u.batch(() => {
+      this.u.setScale("x", { ...this.x });
+      this.u.setScale("y", { ...this.y });
+    });
+  }
+
+  private create(): uPlot {
+    const font = `${FONT_SIZE}px ${this.theme.font}`;
+    const axis = (space: number): Partial<uPlot.Axis> => ({
+      font,
+      stroke: () => this.theme.muted,
+      grid: { stroke: () => this.theme.grid, width: 1 },
+      ticks: { stroke: () => this.theme.axis, width: 1, size: 4 },
+      gap: 4,
+      space,
+    });
+    const xTicks = axisTicks(this.spec.xAxis, this.xBend);
+    const yTicks = axisTicks("value", this.yBend);
+    return new uPlot(
+      {
+        ...this.size,
+        padding: [8, 12, 0, 0],
+        legend: { show: false },
+        cursor: { show: false },
+        select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+        scales: {
+          x: { time: false, ...distribution(this.xBend), range: () => [this.x.min, this.x.max] },
+          y: { ...distribution(this.yBend), range: () => [this.y.min, this.y.max] },
+        },
+        axes: [
+          {
+            ...axis(X_SPACE),
+            size: 26,
+            splits: (u, _i, min, max, _by, space) => xTicks.places({ min, max }, across(u.bbox.width, space)),
+            values: (_u, places) => xTicks.labels(places),
+          },
+          {
+            ...axis(Y_SPACE),
+            size: (u, labels) => axisWidth(u, labels, font),
+            splits: (u, _i, min, max, _by, space) =>
+              yTicks.places({ min, max }, across(u.bbox.height, space)),
+            values: (_u, places) => yTicks.labels(places),
+          },
+        ],
+        series: [{}, { scale: "y", paths: () => null, points: { show: false } }],
+        hooks: {
+          draw: [
+            (u) => {
+              paintLines(new CanvasSurface(u.ctx, this.theme.font), this.scene(u.bbox.left, u.bbox.top));
+              this.onDraw();
+            },
+          ],
+        },
+      },
+      // uPlot's own series is empty: the ranges are ours
+      [
+        [this.x.min, this.x.max],
+        [null, null],
+      ],
+      this.host,
+    );
+  }
+}
+
+function distribution(bend: Bend): Partial<uPlot.Scale> {
+  if (bend.kind === "linear") return { distr: 1 };
+  return { distr: 100, fwd: bend.to, bwd: bend.from };
+}
+
+function isBent(one: Bend, other: Bend): boolean {
+  return one.kind === other.kind && one.threshold === other.threshold;
+}
+
+/** Return the width that the labels of the y axis need. */
+function axisWidth(u: uPlot, labels: readonly string[] | null, font: string): number {
+  if (labels === null) return 40;
+  u.ctx.font = font;
+  let widest = 0;
+  for (const label of labels) widest = Math.max(widest, u.ctx.measureText(label).width);
+  // two pixel sizes would make the layout jump with each label: steps of 4
+  return Math.max(32, 4 * Math.ceil((widest + 12) / 4));
+}
+
+/** Return how many ticks fit into a length of canvas pixels. */
+function across(length: number, space: number): number {
+  return Math.max(2, Math.floor(length / uPlot.pxRatio / (space || X_SPACE)));
+}
