@@ -136,6 +136,24 @@ def test_digests(stage: Stage) -> None:
     assert (digest["count"], digest["min"], digest["max_step"], digest["mean"]) == (10, 0.0, 9, 4.5)
 
 
+def test_digests_of_many_runs_and_the_keys_of_one(stage: Stage) -> None:
+    other = Header(entity="local", project="p", run="other", writer="w1")
+    send(stage, batch_of([{"loss": float(n), "note": "text"} for n in range(10)]))
+    send(stage, batch_of([{"loss": -1.0, "acc": 0.5}], header=other))
+    sampler = Header(entity="local", project="p", run="r", writer="s1", kind="system")
+    send(stage, batch_of([{"cpu": 50.0}], header=sampler))
+    asked = {"runs": ["ann/p/r", "ann/p/other"], "keys": ["loss", "acc"]}
+    first, second = stage.ask("POST", "/api/v1/digests", json=asked, key=stage.key("ann")).json()["items"]
+    assert (first["run"], first["digests"]["loss"]["max"], "acc" in first["digests"]) == ("ann/p/r", 9.0, False)
+    assert (second["digests"]["loss"]["min"], second["digests"]["acc"]["count"]) == (-1.0, 1)
+    keys = stage.ask("GET", "/api/v1/runs/ann/p/r/metrics", key=stage.key("ann")).json()["items"]
+    assert [(key["lane"], key["key"], key["has_points"], key["has_objects"]) for key in keys] == [
+        ("", "loss", True, False),
+        ("", "note", False, True),
+        ("s1", "cpu", True, False),
+    ]
+
+
 def test_events_make_the_run(stage: Stage) -> None:
     events = [
         Noted(0, ev.Started(time_ns=10**18, attributes={"name": "first"}), 10**18),

@@ -40,6 +40,7 @@ ROUTES = (
     "document",
     "ingest",
     "series",
+    "metrics",
     "projects",
     "runs_table",
     "runs",

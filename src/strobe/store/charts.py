@@ -70,6 +70,18 @@ class Chart:
     is_forked: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class KeyFacts:
+    """A key of a run."""
+
+    #: '' for what was logged, else the writer that sampled the system
+    lane: str
+    key: str
+    #: whether it has numbers, and whether it has other values
+    has_points: bool = False
+    has_objects: bool = False
+
+
 class Charts:
     """Series of a store's runs."""
 
@@ -97,19 +109,51 @@ class Charts:
 
     def digests(self, run_id: int, keys: Sequence[str] | None = None) -> dict[str, Buckets]:
         """Return one bucket over all points for each key of a run that has any."""
+        return self.digests_of([run_id], keys)[run_id]
 
-        def ask(cursor: Cursor) -> dict[str, Buckets]:
-            book = _book(read_books(cursor, [run_id], keys), run_id)
-            names: set[str] = set()
-            owner: RunBook | None = book
-            while owner is not None:  # a fork has also what it took over
-                names |= {row.key for row in owner.rows if row.has_points and (keys is None or row.key in keys)}
-                owner = owner.parent
-            ordered = sorted(names)
-            buckets = digest(Pages(cursor), [book.line(name) for name in ordered])
-            return {name: bucket for name, bucket in zip(ordered, buckets, strict=True) if len(bucket)}
+    def digests_of(self, run_ids: Sequence[int], keys: Sequence[str] | None = None) -> dict[int, dict[str, Buckets]]:
+        """Return the same for many runs, with few statements."""
+
+        def ask(cursor: Cursor) -> dict[int, dict[str, Buckets]]:
+            books = read_books(cursor, run_ids, keys)
+            named = [(run_id, key) for run_id in run_ids for key in _charted(_book(books, run_id), keys)]
+            buckets = digest(Pages(cursor), [books[run_id].line(key) for run_id, key in named])
+            found: dict[int, dict[str, Buckets]] = {run_id: {} for run_id in run_ids}
+            for (run_id, key), bucket in zip(named, buckets, strict=True):
+                if len(bucket):
+                    found[run_id][key] = bucket
+            return found
 
         return self._database.read(ask)
+
+    def keys(self, run_id: int) -> list[KeyFacts]:
+        """Return what a run has logged under, and what its system was sampled by, in order."""
+
+        def ask(cursor: Cursor) -> list[KeyFacts]:
+            found: dict[tuple[str, str], KeyFacts] = {}
+            owner: RunBook | None = _book(read_books(cursor, [run_id], lane=None), run_id)
+            while owner is not None:  # a fork has also what it took over
+                for row in owner.rows:
+                    name = (row.lane, row.key)
+                    known = found.get(name, KeyFacts(*name))
+                    found[name] = replace(
+                        known,
+                        has_points=known.has_points or bool(row.has_points),
+                        has_objects=known.has_objects or bool(row.has_objects),
+                    )
+                owner = owner.parent
+            return [found[name] for name in sorted(found)]
+
+        return self._database.read(ask)
+
+
+def _charted(book: RunBook, keys: Sequence[str] | None) -> list[str]:
+    names: set[str] = set()
+    owner: RunBook | None = book
+    while owner is not None:
+        names |= {row.key for row in owner.rows if row.has_points and (keys is None or row.key in keys)}
+        owner = owner.parent
+    return sorted(names)
 
 
 def _query(cursor: Cursor, asks: Sequence[Ask], span: Span, pixels: int) -> list[Chart]:

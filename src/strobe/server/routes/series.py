@@ -1,4 +1,4 @@
-"""Series: curves of runs at the cost of the screen, digests, and history rows."""
+"""Series: curves of runs at the cost of the screen, and history rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from strobe.store.charts import Ask, Axis, Chart, Span
 from strobe.store.runs import RunRow
 from strobe.store.series import Window
 from strobe.store.series.page import MAX_I64, MIN_I64
-from strobe.wire.digest import Digest
 from strobe.wire.series import SERIES, encode_series
 
 #: curves of one request, and buckets of all of them: what it may hold in memory
@@ -132,32 +131,6 @@ async def _encoded(call: Call, body: SeriesBody, rows: list[RunRow], asks: list[
     return encoded
 
 
-class DigestQuery(msgspec.Struct, kw_only=True):
-    keys: list[Key] | None = None
-
-
-class Digests(msgspec.Struct, kw_only=True):
-    digests: dict[str, Digest]
-
-
-@endpoint(
-    "GET",
-    "/api/v1/runs/{entity}/{project}/{run}/digests",
-    access="read",
-    tag="series",
-    path=RunOf,
-    query=DigestQuery,
-    returns=Digests,
-)
-async def read_digests(call: Call, path: RunOf, query: DigestQuery) -> Digests | Response:
-    """Return count, extremes, mean, first and last of every key, or of some."""
-    row = await readable_run(call, path)
-    if unchanged := call.unchanged(weak_etag(row.id, row.version, _digest_of(query))):
-        return unchanged
-    found = await call.in_thread(call.services.store.series.digests, row.id, query.keys)
-    return Digests(digests={key: _digest(bucket) for key, bucket in found.items()})
-
-
 class HistoryQuery(msgspec.Struct, kw_only=True):
     """Which rows."""
 
@@ -189,7 +162,7 @@ class History(msgspec.Struct, kw_only=True):
 async def read_history(call: Call, path: RunOf, query: HistoryQuery) -> History | Response:
     """Return what was logged, row by row, with `_step`, `_timestamp` and `_runtime`."""
     row = await readable_run(call, path)
-    if unchanged := call.unchanged(weak_etag(row.id, row.version, _digest_of(query))):
+    if unchanged := call.unchanged(weak_etag(row.id, row.version, question_digest(query))):
         return unchanged
     first = MIN_I64 if query.first is None else query.first
     last = MAX_I64 if query.last is None else query.last
@@ -226,31 +199,12 @@ async def readable_runs(call: Call, texts: list[str]) -> list[RunRow]:
 
 
 def _etag(body: SeriesBody, rows: list[RunRow]) -> str:
-    return weak_etag(_digest_of([body, [(row.id, row.version) for row in rows]]))
+    return weak_etag(question_digest([body, [(row.id, row.version) for row in rows]]))
 
 
-def _digest_of(question: Any) -> str:
+def question_digest(question: Any) -> str:
     """Return what tells one question from another, in every process."""
     return hashlib.blake2b(msgspec.json.encode(question), digest_size=12).hexdigest()
 
 
-def _digest(bucket: Any) -> Digest:
-    finite = int(bucket.count[0] - bucket.nan[0] - bucket.posinf[0] - bucket.neginf[0])
-    return Digest(
-        count=int(bucket.count[0]),
-        min=float(bucket.min[0]) if finite else None,
-        max=float(bucket.max[0]) if finite else None,
-        min_step=int(bucket.min_step[0]) if finite else None,
-        max_step=int(bucket.max_step[0]) if finite else None,
-        mean=float(bucket.sum[0]) / finite if finite else None,
-        first=float(bucket.first[0]),
-        last=float(bucket.last[0]),
-        first_step=int(bucket.first_step[0]),
-        last_step=int(bucket.last_step[0]),
-        nan=int(bucket.nan[0]),
-        posinf=int(bucket.posinf[0]),
-        neginf=int(bucket.neginf[0]),
-    )
-
-
-ENDPOINTS = [query_series, read_digests, read_history]
+ENDPOINTS = [query_series, read_history]

@@ -1,0 +1,121 @@
+"""Metrics of runs: which keys there are, and what the points of each come to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+from starlette.responses import Response
+
+from strobe.server.endpoint import Call, endpoint, weak_etag
+from strobe.server.fields import Key, PathText
+from strobe.server.problem import Problem
+from strobe.server.routes.series import MAX_CURVES, RunOf, question_digest, readable_run, readable_runs
+from strobe.wire.digest import Digest
+
+_RUN = "/api/v1/runs/{entity}/{project}/{run}"
+
+
+class RunKey(msgspec.Struct, kw_only=True):
+    """A key of a run."""
+
+    key: str
+    #: '' for what was logged, else who sampled the system
+    lane: str
+    #: whether there are numbers, which are charted, and other values, which are objects
+    has_points: bool
+    has_objects: bool
+
+
+class RunKeys(msgspec.Struct, kw_only=True):
+    items: list[RunKey]
+
+
+@endpoint("GET", _RUN + "/metrics", access="read", tag="series", path=RunOf, returns=RunKeys)
+async def list_run_keys(call: Call, path: RunOf) -> RunKeys | Response:
+    """List the keys that a run has logged under, and those that its system is sampled by."""
+    row = await readable_run(call, path)
+    if unchanged := call.unchanged(weak_etag("keys", row.id, row.version)):
+        return unchanged
+    found = await call.in_thread(call.services.store.series.keys, row.id)
+    return RunKeys(
+        items=[
+            RunKey(key=key.key, lane=key.lane, has_points=key.has_points, has_objects=key.has_objects) for key in found
+        ]
+    )
+
+
+class DigestQuery(msgspec.Struct, kw_only=True):
+    keys: list[Key] | None = None
+
+
+class Digests(msgspec.Struct, kw_only=True):
+    digests: dict[str, Digest]
+
+
+@endpoint("GET", _RUN + "/digests", access="read", tag="series", path=RunOf, query=DigestQuery, returns=Digests)
+async def read_digests(call: Call, path: RunOf, query: DigestQuery) -> Digests | Response:
+    """Return count, extremes, mean, first and last of every key, or of some."""
+    row = await readable_run(call, path)
+    if unchanged := call.unchanged(weak_etag(row.id, row.version, question_digest(query))):
+        return unchanged
+    found = await call.in_thread(call.services.store.series.digests, row.id, query.keys)
+    return Digests(digests=_digests(found))
+
+
+class DigestsBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which: every key of every run."""
+
+    #: paths: entity/project/run
+    runs: Annotated[list[PathText], Meta(min_length=1, max_length=MAX_CURVES)]
+    keys: Annotated[list[Key], Meta(min_length=1, max_length=MAX_CURVES)]
+
+
+class RunDigests(msgspec.Struct, kw_only=True):
+    run: str
+    digests: dict[str, Digest]
+
+
+class ManyDigests(msgspec.Struct, kw_only=True):
+    items: list[RunDigests]
+
+
+@endpoint("POST", "/api/v1/digests", access="read", tag="series", body=DigestsBody, returns=ManyDigests)
+async def query_digests(call: Call, body: DigestsBody) -> ManyDigests | Response:
+    """Return count, extremes, mean, first and last of keys of many runs: what a table of runs shows."""
+    if len(body.runs) * len(body.keys) > MAX_CURVES:
+        raise Problem(422, detail=f"{len(body.runs)} runs times {len(body.keys)} keys; ask for {MAX_CURVES} at a time")
+    rows = await readable_runs(call, body.runs)
+    if unchanged := call.unchanged(
+        weak_etag(question_digest(["digests", body, [(row.id, row.version) for row in rows]]))
+    ):
+        return unchanged
+    found = await call.in_thread(call.services.store.series.digests_of, [row.id for row in rows], body.keys)
+    return ManyDigests(items=[RunDigests(run=str(row.path), digests=_digests(found[row.id])) for row in rows])
+
+
+def _digests(found: dict[str, Any]) -> dict[str, Digest]:
+    return {key: _digest(bucket) for key, bucket in found.items()}
+
+
+def _digest(bucket: Any) -> Digest:
+    finite = int(bucket.count[0] - bucket.nan[0] - bucket.posinf[0] - bucket.neginf[0])
+    return Digest(
+        count=int(bucket.count[0]),
+        min=float(bucket.min[0]) if finite else None,
+        max=float(bucket.max[0]) if finite else None,
+        min_step=int(bucket.min_step[0]) if finite else None,
+        max_step=int(bucket.max_step[0]) if finite else None,
+        mean=float(bucket.sum[0]) / finite if finite else None,
+        first=float(bucket.first[0]),
+        last=float(bucket.last[0]),
+        first_step=int(bucket.first_step[0]),
+        last_step=int(bucket.last_step[0]),
+        nan=int(bucket.nan[0]),
+        posinf=int(bucket.posinf[0]),
+        neginf=int(bucket.neginf[0]),
+    )
+
+
+ENDPOINTS = [list_run_keys, read_digests, query_digests]
