@@ -1,0 +1,95 @@
+// The frame: banner, header, the page that the address names, and what lies over it.
+
+import { effect } from "@preact/signals";
+import type { FunctionComponent, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { Palette } from "../keys/palette";
+import { Sheet } from "../keys/sheet";
+import { needsSignIn } from "../server/client";
+import { EmptyState } from "../ui/note";
+import { Toasts } from "../ui/toast";
+import { Banner } from "./banner";
+import { Header } from "./header";
+import { lazy } from "./lazy";
+import { go, Link, page, place } from "./navigation";
+import type { Page } from "./route";
+import { SignIn } from "./signin";
+import "./app.css";
+
+export type PageProps<Name extends Page["name"]> = Extract<Page, { name: Name }>;
+
+const Projects = lazy(() => import("../pages/projects").then((module) => module.ProjectsPage));
+const Workspace = lazy<PageProps<"workspace">>(() =>
+  import("../pages/workspace").then((module) => module.WorkspacePage),
+);
+const Run = lazy<PageProps<"run">>(() => import("../pages/run").then((module) => module.RunPage));
+const Compare = lazy<PageProps<"compare">>(() =>
+  import("../pages/compare").then((module) => module.ComparePage),
+);
+const Settings = lazy<PageProps<"settings">>(() =>
+  import("../pages/settings").then((module) => module.SettingsPage),
+);
+
+export function App(): JSX.Element {
+  useEffect(
+    () =>
+      effect(() => {
+        if (!needsSignIn.value || page.value.name === "signin") return;
+        needsSignIn.value = false;
+        const { path, search } = place.peek();
+        go({ name: "signin" }, { replace: true, search: `?next=${encodeURIComponent(path + search)}` });
+      }),
+    [],
+  );
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Banner />
+      <Header />
+      <div id="main" class="app-page" tabIndex={-1}>
+        <Shown at={page.value} />
+      </div>
+      <Palette />
+      <Sheet />
+      <Toasts />
+    </>
+  );
+}
+
+/** Pages of another project or run are other pages: nothing of the one before stays. */
+function Shown({ at }: { at: Page }): JSX.Element {
+  switch (at.name) {
+    case "projects":
+      return <Projects />;
+    case "signin":
+      return <SignIn />;
+    case "workspace":
+      return keyed(Workspace, `${at.entity}/${at.project}`, at);
+    case "compare":
+      return keyed(Compare, `${at.entity}/${at.project}`, at);
+    case "run":
+      return keyed(Run, `${at.entity}/${at.project}/${at.run}`, at);
+    case "settings":
+      return <Settings {...at} />;
+    case "missing":
+      return (
+        <main class="page">
+          <EmptyState title="There is no such page" icon="search">
+            <p>
+              Nothing is at <code>{at.path}</code>. <Link to={{ name: "projects" }}>See all projects</Link>
+            </p>
+          </EmptyState>
+        </main>
+      );
+  }
+}
+
+function keyed<Props extends object>(
+  Shell: FunctionComponent<Props>,
+  key: string,
+  props: Props,
+): JSX.Element {
+  return <Shell key={key} {...props} />;
+}

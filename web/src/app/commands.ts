@@ -1,0 +1,81 @@
+// What can be done on every page.
+
+import { type Command, register } from "../keys/commands";
+import { isPaletteOpen } from "../keys/palette";
+import { isSheetOpen } from "../keys/sheet";
+import { copyText } from "../ui/note";
+import { say, sayError } from "../ui/toast";
+import { go } from "./navigation";
+import { isDark, setDensity, setTheme } from "./theme";
+
+const EVERYWHERE: readonly Command[] = [
+  {
+    id: "app.palette",
+    title: "Search and commands",
+    group: "General",
+    keys: "mod+k",
+    inFields: true,
+    isHidden: true,
+    run: () => {
+      isPaletteOpen.value = true;
+    },
+  },
+  {
+    id: "app.sheet",
+    title: "Show the keys",
+    group: "General",
+    keys: "?",
+    words: "shortcuts keyboard help",
+    run: () => {
+      isSheetOpen.value = true;
+    },
+  },
+  {
+    id: "go.projects",
+    title: "Go to projects",
+    group: "General",
+    keys: "g p",
+    run: () => go({ name: "projects" }),
+  },
+  {
+    id: "go.settings",
+    title: "Go to settings",
+    group: "General",
+    keys: "g s",
+    run: () => go({ name: "settings", tab: "" }),
+  },
+  {
+    id: "app.copy-link",
+    title: "Copy a link to this view",
+    group: "General",
+    words: "share url address",
+    run: () => void copyText(location.href).then(() => say("Link copied", { tone: "good" }), sayError),
+  },
+  {
+    id: "look.toggle",
+    title: "Switch between light and dark",
+    group: "Look",
+    keys: "shift+d",
+    words: "theme mode",
+    run: () => setTheme(isDark() ? "light" : "dark"),
+  },
+  { id: "look.system", title: "Light or dark as the system", group: "Look", run: () => setTheme("system") },
+  {
+    id: "look.compact",
+    title: "Compact rows",
+    group: "Look",
+    words: "density",
+    run: () => setDensity("compact"),
+  },
+  {
+    id: "look.normal",
+    title: "Normal rows",
+    group: "Look",
+    words: "density",
+    run: () => setDensity("normal"),
+  },
+];
+
+export function registerEverywhere(): void {
+  register(EVERYWHERE);
+}

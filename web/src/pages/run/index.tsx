@@ -1,0 +1,12 @@
+import type { JSX } from "preact";
+import type { PageProps } from "../../app/app";
+
+export function RunPage({ entity, project }: PageProps<"run">): JSX.Element {
+  return (
+    <main class="page">
+      <h1>
+        {entity}/{project}
+      </h1>
+    </main>
+  );
+}
