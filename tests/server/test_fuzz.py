@@ -14,7 +14,7 @@ from tests.server.conftest import Stage
 
 PATHS = [
     "/api/v1/server", "/api/v1/login", "/api/v1/logout", "/api/v1/openapi.json", "/healthz", "/readyz", "/metrics",
-    "/api/v1/keys",
+    "/api/v1/keys", "/chart.svg",
 ]  # fmt: skip
 HEADERS = [
     "Authorization", "Cookie", "Strobe-Protocol", "Content-Type", "Content-Encoding", "Content-Length", "Origin",

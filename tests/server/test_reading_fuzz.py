@@ -1,4 +1,4 @@
-"""Whatever is asked of console, objects, alerts and live: an answer or a clear 4xx, never a fault of the server."""
+"""Whatever is asked of console, objects, alerts, charts and live: an answer or a clear 4xx, never a server's fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from strobe.journal import event as ev
 from strobe.server.endpoint import Endpoint
-from strobe.server.routes import alerts, console, live, objects
+from strobe.server.routes import alerts, chart, console, live, objects
 from tests.server.conftest import Stage
 from tests.server.live.conftest import Logger
 
@@ -36,7 +36,8 @@ ODD = st.sampled_from(
 )
 TEXTS = ODD | st.text(max_size=8)
 NAMES = {"entity": "team", "project": "p", "run": "r", "rule": "1", "sink": "1"}
-READING = [found for module in (console, objects, alerts, live) for found in module.ENDPOINTS if found.method == "GET"]
+MODULES = (chart, console, objects, alerts, live)
+READING = [found for module in MODULES for found in module.ENDPOINTS if found.method == "GET"]
 #: a run of this name is not there: a stream that is there would not end
 _NO_STREAM = {"watch_live"}
 

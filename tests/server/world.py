@@ -132,6 +132,7 @@ class World:
             "ingest": {"content": batch, "headers": {"content-type": BATCHES}},
             "heartbeat": {"json": {"runs": [run]}},
             "query_series": {"json": {"runs": [run], "keys": ["loss"], "format": "json"}},
+            "get_chart": {"params": {"run": run, "key": "loss"}},
             "create_project": {"json": {"entity": "ada", "name": f"{project}-new"}},
             "change_project": {"json": {"description": "d"}},
             "list_groups": {"params": {"by": "config.lr", "metrics": "summary.loss"}},

@@ -19,7 +19,8 @@ from strobe.wire.series import ColumnType
 _Column = Callable[[Buckets, int], Array]
 
 
-def _mean(buckets: Buckets, origin: int) -> Array:
+def mean_of(buckets: Buckets) -> Array:
+    """Return the mean of each bucket's finite values, NaN where it has none."""
     finite = buckets.count - buckets.nan - buckets.posinf - buckets.neginf
     mean: Array = np.full(len(buckets), np.nan)
     np.divide(buckets.sum, finite, out=mean, where=finite > 0)
@@ -34,7 +35,7 @@ COLUMNS: Mapping[str, tuple[ColumnType, _Column]] = {
     "time_end": ("f8", lambda buckets, origin: (buckets.max_time - origin) / 1e9),
     "min": ("f8", lambda buckets, origin: buckets.min),
     "max": ("f8", lambda buckets, origin: buckets.max),
-    "mean": ("f8", _mean),
+    "mean": ("f8", lambda buckets, origin: mean_of(buckets)),
     "first": ("f8", lambda buckets, origin: buckets.first),
     "last": ("f8", lambda buckets, origin: buckets.last),
     "min_step": ("f8", lambda buckets, origin: buckets.min_step),

@@ -14,7 +14,8 @@ import secrets
 
 import msgspec
 
-_MAX_TOKEN = 4096
+#: what fits into an address wherever it goes through
+MAX_TOKEN = 4096
 
 
 class Signer:
@@ -30,7 +31,7 @@ class Signer:
 
     def read(self, purpose: str, token: str, *, now_ns: int) -> str | None:
         """Return the text of a token, None if it was not made here for this purpose, or has ended."""
-        if len(token) > _MAX_TOKEN:
+        if len(token) > MAX_TOKEN:
             return None
         head, _, tail = token.partition(".")
         try:

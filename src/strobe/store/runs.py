@@ -101,6 +101,14 @@ class Runs:
 
         return self._database.read(ask)
 
+    def names(self, rows: Sequence[RunRow]) -> list[str]:
+        """Return what people call these runs: the name, or the id of one that has none."""
+
+        def ask(cursor: Cursor) -> list[str]:
+            return [str(values(read_facts(cursor, row.id).attributes).get("name") or row.name) for row in rows]
+
+        return self._database.read(ask)
+
     def asked_to_stop(self, paths: Sequence[RunPath]) -> list[RunPath]:
         """Return the runs among these that somebody wants to stop and that have not ended."""
 

@@ -30,9 +30,15 @@ class Logger:
     """A run whose batches come in at once, each through the store's own ingest."""
 
     def __init__(
-        self, store: Store, name: str = "r", *, attempt: int = 1, clock: Callable[[], int] = time.time_ns
+        self,
+        store: Store,
+        name: str = "r",
+        *,
+        attempt: int = 1,
+        clock: Callable[[], int] = time.time_ns,
+        project: tuple[str, str] = ("team", "p"),
     ) -> None:
-        self.path = RunPath("team", "p", name)
+        self.path = RunPath(*project, name)
         self._store = store
         self._clock = clock
         self._attempt = attempt

@@ -1,4 +1,4 @@
-"""Links that carry the permission in themselves: for downloads in a browser, and uploads by whoever has no key.
+"""Links that carry the permission in themselves: for downloads and charts in a browser, and uploads without a key.
 
 A link is good for one method on one thing until it ends. It is made by somebody who may do that, and signed with the
 secret that all servers of the store share; a key that is revoked later does not end it, so links are short-lived.
@@ -15,8 +15,11 @@ from strobe.home import RunPath
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.fields import Count, FilePath, Name, Token
 from strobe.server.problem import Problem
-from strobe.server.routes import artifact_drafts, artifacts, files, uploads
+from strobe.server.routes import artifact_drafts, artifacts, chart, files, uploads
+from strobe.server.routes.chart import ChartQuery
 from strobe.server.routes.files import GetQuery, PutQuery
+from strobe.server.routes.series import readable_runs
+from strobe.server.signing import MAX_TOKEN
 
 _PURPOSE = "link"
 _LINK = "/api/v1/links/{token}"
@@ -53,9 +56,18 @@ class PartGoal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=
     number: Count
 
 
-Goal = RunFileGoal | EntryGoal | DraftGoal | PartGoal
+class ChartGoal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="chart", forbid_unknown_fields=True):
+    """A chart, for GET: what `/chart.svg` would draw."""
+
+    chart: ChartQuery
+
+
+Goal = RunFileGoal | EntryGoal | DraftGoal | PartGoal | ChartGoal
 #: goals by the method that they are for
-_GOALS: dict[str, tuple[type, ...]] = {"GET": (RunFileGoal, EntryGoal), "PUT": (RunFileGoal, DraftGoal, PartGoal)}
+_GOALS: dict[str, tuple[type, ...]] = {
+    "GET": (RunFileGoal, EntryGoal, ChartGoal),
+    "PUT": (RunFileGoal, DraftGoal, PartGoal),
+}
 
 
 class NewLink(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -78,7 +90,7 @@ class Link(msgspec.Struct, kw_only=True):
 class LinkPlace(msgspec.Struct, kw_only=True):
     """A link."""
 
-    token: Annotated[str, msgspec.Meta(max_length=4096)]
+    token: Annotated[str, msgspec.Meta(max_length=MAX_TOKEN)]
 
 
 class _Permit(msgspec.Struct, frozen=True):
@@ -88,7 +100,9 @@ class _Permit(msgspec.Struct, frozen=True):
 
 @endpoint("POST", "/api/v1/links", body=NewLink, returns=Link, access="read", tag="files")
 async def create_link(call: Call, body: NewLink) -> Link:
-    """Make a link for one method on one thing: GET a `file` or an `entry`; PUT a `file`, a `draft`'s entry or a `part`.
+    """Make a link for one method on one thing.
+
+    GET a `file`, an `entry` or a `chart`; PUT a `file`, a `draft`'s entry or a `part`.
 
     The caller must be able to do the same with its key. The link ends with the key at the latest.
     """
@@ -100,6 +114,10 @@ async def create_link(call: Call, body: NewLink) -> Link:
         expires_ns = min(expires_ns, call.caller.expires_ns)
     text = msgspec.json.encode(_Permit(body.method, goal)).decode()
     token = call.services.signer.sign(_PURPOSE, text, expires_ns=expires_ns)
+    if len(token) > MAX_TOKEN:
+        raise Problem(
+            422, detail=f"the link would be {len(token)} characters long, {MAX_TOKEN} are possible; name fewer runs"
+        )
     return Link(method=body.method, url=_LINK.format(token=token), expires_ns=expires_ns)
 
 
@@ -111,6 +129,9 @@ async def get_link(call: Call, path: LinkPlace, query: GetQuery) -> Response:
     if isinstance(goal, RunFileGoal):
         run = await call.in_thread(store.runs.find, RunPath(goal.entity, goal.project, goal.run))
         return await files.get_content(call, run.id, goal.path, is_download=query.download)
+    if isinstance(goal, ChartGoal):
+        paths = [RunPath.parse(text) for text in goal.chart.run]
+        return await chart.answer(call, goal.chart, await call.in_thread(store.runs.find_all, paths), is_open=True)
     assert isinstance(goal, EntryGoal)
     version = await call.in_thread(store.artifacts.versions.by_id, goal.version)
     if version.deleted_ns is not None:
@@ -157,6 +178,10 @@ async def _permitted(call: Call, method: str, goal: Goal) -> Goal:
         await call.in_thread(store.runs.find, RunPath(goal.entity, goal.project, goal.run))
     elif isinstance(goal, EntryGoal):
         await artifacts.by_id(call, goal.version, level)
+    elif isinstance(goal, ChartGoal):
+        chart.check(goal.chart)
+        rows = await readable_runs(call, goal.chart.run)
+        goal = ChartGoal(chart=msgspec.structs.replace(goal.chart, run=[str(row.path) for row in rows]))
     elif isinstance(goal, DraftGoal):
         await artifact_drafts.find_draft(call, goal.draft)
     else:
