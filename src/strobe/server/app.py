@@ -40,6 +40,7 @@ ROUTES = (
     "document",
     "ingest",
     "series",
+    "chart",
     "metrics",
     "projects",
     "runs_table",
