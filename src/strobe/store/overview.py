@@ -25,6 +25,12 @@ class Overview:
     num_running: int
     #: when a run was made, ended, or gave a sign of life; the project's own time if it has none
     active_ns: int
+    #: how many runs were made on each of the last days (UTC), today last
+    activity: list[int]
+
+
+DAYS = 28
+_DAY_NS = 86_400 * 10**9
 
 
 class Overviews:
@@ -41,6 +47,7 @@ class Overviews:
         entity: str | None = None,
         after: tuple[str, str] = ("", ""),
         limit: int = 100,
+        now_ns: int,
     ) -> list[Overview]:
         """Return projects by name: all (`entities` None), or those of some entities and those with some accesses."""
         where, parameters = ["(entity, name) > (?, ?)"], list[Any](after)
@@ -51,11 +58,12 @@ class Overviews:
         if entity is not None:
             where.append("entity = ?")
             parameters.append(entity)
-        return self._database.read(lambda cursor: _read(cursor, " AND ".join(where), [*parameters, limit]))
+        return self._database.read(lambda cursor: _read(cursor, now_ns, " AND ".join(where), [*parameters, limit]))
 
-    def get(self, entity: str, name: str) -> Overview | None:
+    def get(self, entity: str, name: str, *, now_ns: int) -> Overview | None:
         """Return one project, or None."""
-        found = self._database.read(lambda cursor: _read(cursor, "entity = ? AND name = ?", [entity, name, 1]))
+        where = "entity = ? AND name = ?"
+        found = self._database.read(lambda cursor: _read(cursor, now_ns, where, [entity, name, 1]))
         return found[0] if found else None
 
 
@@ -63,13 +71,13 @@ def _given(entities: Sequence[str], accesses: Sequence[str]) -> list[tuple[str, 
     return [(column, some) for column, some in (("entity", entities), ("access", accesses)) if some]
 
 
-def _read(cursor: Cursor, where: str, parameters: list[Any]) -> list[Overview]:
+def _read(cursor: Cursor, now_ns: int, where: str, parameters: list[Any]) -> list[Overview]:
     columns = "id, entity, name, access, description, created_ns, retention_days, quota_bytes"
     projects = cursor.all(f"SELECT {columns} FROM project WHERE {where} ORDER BY entity, name LIMIT ?", *parameters)
-    return [_with_figures(cursor, *row) for row in projects]
+    return [_with_figures(cursor, now_ns, *row) for row in projects]
 
 
-def _with_figures(cursor: Cursor, project_id: int, *columns: Any) -> Overview:
+def _with_figures(cursor: Cursor, now_ns: int, project_id: int, *columns: Any) -> Overview:
     # The first is answered by an index (run_listed) alone; few runs are running.
     counted = cursor.one(
         "SELECT count(*), max(created_ns), max(ended_ns) FROM run WHERE project_id = ? AND deleted_ns IS NULL",
@@ -83,4 +91,19 @@ def _with_figures(cursor: Cursor, project_id: int, *columns: Any) -> Overview:
     assert running is not None
     moments = [columns[4], counted[1], counted[2], running[1]]
     figures = (counted[0], running[0], max(moment or 0 for moment in moments))
-    return Overview(*(*columns, *figures))
+    return Overview(*(*columns, *figures, _activity(cursor, now_ns, project_id)))
+
+
+def _activity(cursor: Cursor, now_ns: int, project_id: int) -> list[int]:
+    since_ns = (now_ns // _DAY_NS - DAYS + 1) * _DAY_NS
+    per_day: dict[int, int] = dict(
+        cursor.all(
+            "SELECT (created_ns - ?) / ?, count(*) FROM run"
+            " WHERE project_id = ? AND created_ns >= ? AND deleted_ns IS NULL GROUP BY 1",
+            since_ns,
+            _DAY_NS,
+            project_id,
+            since_ns,
+        )
+    )
+    return [per_day.get(day, 0) for day in range(DAYS)]

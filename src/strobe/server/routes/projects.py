@@ -67,6 +67,7 @@ async def list_projects(call: Call, query: ProjectsQuery) -> ProjectList:
         entity=None if query.entity is None else call.entity(query.entity),
         after=(after_entity, after_name),
         limit=query.limit + 1,
+        now_ns=call.services.clock(),
     )
     shown = found[: query.limit]
     last = f"{shown[-1].entity}/{shown[-1].name}" if len(found) > len(shown) else None
@@ -110,7 +111,8 @@ async def change_project(call: Call, path: ProjectPlace, body: ProjectChange) ->
 
 
 async def _overview(call: Call, entity: str, project: str) -> Overview:
-    found = await call.in_thread(Overviews(call.services.store.database).get, entity, project)
+    now_ns = call.services.clock()
+    found = await call.in_thread(Overviews(call.services.store.database).get, entity, project, now_ns=now_ns)
     if found is None:
         raise Problem(404, detail=f"there is no project {entity}/{project}")
     return found
