@@ -152,6 +152,13 @@ def test_digests_of_many_runs_and_the_keys_of_one(stage: Stage) -> None:
         ("", "note", False, True),
         ("s1", "cpu", True, False),
     ]
+    shared = stage.ask("POST", "/api/v1/metrics", json={"runs": asked["runs"]}, key=stage.key("ann")).json()["items"]
+    assert [(key["key"], key["is_system"], key["has_points"], key["num_runs"]) for key in shared] == [
+        ("acc", False, True, 1),
+        ("loss", False, True, 2),
+        ("note", False, False, 1),
+        ("cpu", True, True, 1),
+    ]
 
 
 def test_events_make_the_run(stage: Stage) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import msgspec
@@ -12,6 +13,7 @@ from strobe.server.endpoint import Call, endpoint, weak_etag
 from strobe.server.fields import Key, PathText
 from strobe.server.problem import Problem
 from strobe.server.routes.series import MAX_CURVES, RunOf, question_digest, readable_run, readable_runs
+from strobe.store.charts import KeyFacts
 from strobe.wire.digest import Digest
 
 _RUN = "/api/v1/runs/{entity}/{project}/{run}"
@@ -44,6 +46,54 @@ async def list_run_keys(call: Call, path: RunOf) -> RunKeys | Response:
             RunKey(key=key.key, lane=key.lane, has_points=key.has_points, has_objects=key.has_objects) for key in found
         ]
     )
+
+
+class KeysBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Whose keys."""
+
+    #: paths: entity/project/run
+    runs: Annotated[list[PathText], Meta(min_length=1, max_length=MAX_CURVES)]
+
+
+class SharedKey(msgspec.Struct, kw_only=True):
+    """A key that some of the runs have."""
+
+    key: str
+    #: whether it is one of the samples of the system
+    is_system: bool
+    has_points: bool
+    has_objects: bool
+    num_runs: int
+
+
+class SharedKeys(msgspec.Struct, kw_only=True):
+    items: list[SharedKey]
+
+
+@endpoint("POST", "/api/v1/metrics", access="read", tag="series", body=KeysBody, returns=SharedKeys)
+async def query_keys(call: Call, body: KeysBody) -> SharedKeys | Response:
+    """List the keys that any of these runs has, each once: the charts that a page of them has."""
+    rows = await readable_runs(call, body.runs)
+    if unchanged := call.unchanged(weak_etag(question_digest(["keys", [(row.id, row.version) for row in rows]]))):
+        return unchanged
+    found = await call.in_thread(call.services.store.series.keys_of, [row.id for row in rows])
+    return SharedKeys(items=_shared(found.values()))
+
+
+def _shared(found: Iterable[list[KeyFacts]]) -> list[SharedKey]:
+    shared: dict[tuple[bool, str], SharedKey] = {}
+    for keys in found:
+        seen = set()
+        for fact in keys:
+            name = (bool(fact.lane), fact.key)
+            key = shared.setdefault(
+                name, SharedKey(key=fact.key, is_system=name[0], has_points=False, has_objects=False, num_runs=0)
+            )
+            key.has_points |= fact.has_points
+            key.has_objects |= fact.has_objects
+            key.num_runs += name not in seen  # several processes of a run may sample the same
+            seen.add(name)
+    return [shared[name] for name in sorted(shared)]
 
 
 class DigestQuery(msgspec.Struct, kw_only=True):
@@ -118,4 +168,4 @@ def _digest(bucket: Any) -> Digest:
     )
 
 
-ENDPOINTS = [list_run_keys, read_digests, query_digests]
+ENDPOINTS = [list_run_keys, query_keys, read_digests, query_digests]
