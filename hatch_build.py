@@ -10,7 +10,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class DashboardHook(BuildHookInterface):  # type: ignore[type-arg]  # generic since hatchling 1.19, over its own config
+class DashboardHook(BuildHookInterface):  # type: ignore[misc,unused-ignore]  # hatchling is there at build time only
     """Builds what is not there, or older than its sources."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

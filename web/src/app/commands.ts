@@ -1,8 +1,12 @@
-// What can be done on every page.
+// What can be done on every page, and the projects that the palette finds.
 
 import { type Command, register } from "../keys/commands";
-import { isPaletteOpen } from "../keys/palette";
+import { ranked } from "../keys/match";
+import { addSource, isPaletteOpen, type PaletteItem } from "../keys/palette";
 import { isSheetOpen } from "../keys/sheet";
+import { ServerProblem } from "../server/client";
+import { readProjects } from "../server/projects";
+import type { ProjectOverview } from "../server/types";
 import { copyText } from "../ui/note";
 import { say, sayError } from "../ui/toast";
 import { go } from "./navigation";
@@ -53,7 +57,7 @@ const EVERYWHERE: readonly Command[] = [
   },
   {
     id: "look.toggle",
-    title: "Switch between light and dark",
+    title: "Switch light and dark",
     group: "Look",
     keys: "shift+d",
     words: "theme mode",
@@ -78,4 +82,27 @@ const EVERYWHERE: readonly Command[] = [
 
 export function registerEverywhere(): void {
   register(EVERYWHERE);
+  addSource(projectsFor);
+}
+
+const FRESH_MS = 10_000;
+let known: { at: number; projects: Promise<ProjectOverview[]> } | null = null;
+
+/** Projects to go to, in the palette. */
+async function projectsFor(typed: string): Promise<PaletteItem[]> {
+  if (known === null || Date.now() - known.at > FRESH_MS)
+    known = { at: Date.now(), projects: readProjects() };
+  const projects = await known.projects.catch((error: Error) => {
+    known = null;
+    if (error instanceof ServerProblem) return []; // not signed in: the page says so
+    throw error;
+  });
+  const named = projects.map(({ entity, name }) => ({
+    id: `project:${entity}/${name}`,
+    title: `${entity} / ${name}`,
+    group: "Projects to go to",
+    icon: "folder" as const,
+    run: () => go({ name: "workspace", entity, project: name }),
+  }));
+  return ranked(named, typed, (item) => item.title).slice(0, typed ? 20 : 5);
 }

@@ -33,12 +33,16 @@ export function Popover({
   const panel = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   useLayoutEffect(() => {
-    const shown = panel.current;
-    const anchor = document.querySelector(`[popovertarget="${id}"]`);
-    if (!isOpen || !shown || !anchor) return;
-    place(shown, anchor, align);
-    const focus = shown.querySelector<HTMLElement>("[autofocus], [data-first]");
-    focus?.focus({ preventScroll: true });
+    if (!isOpen) return;
+    // It is told that it opens before it does, and has no size until then; this is before it is painted.
+    const frame = requestAnimationFrame(() => {
+      const shown = panel.current;
+      const anchor = document.querySelector(`[popovertarget="${id}"]`);
+      if (!shown || !anchor) return;
+      place(shown, anchor, align);
+      shown.querySelector<HTMLElement>("[autofocus], [data-first]")?.focus({ preventScroll: true });
+    });
+    return () => cancelAnimationFrame(frame);
   }, [isOpen, id, align]);
   const close = (): void => panel.current?.hidePopover();
   return (
