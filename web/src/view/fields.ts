@@ -87,6 +87,7 @@ export const OPTION_FIELDS: Readonly<Record<string, Field>> = {
   smooth: { place: ["charts", "smoothing"], text: smoothing },
   clip: { place: ["charts", "clip"], text: numberWithin(0, 49) },
   band: { place: ["charts", "aggregate"], text: aggregate },
+  diff: { place: ["charts", "difference"], text: flag },
 };
 
 export const FIELDS: Readonly<Record<string, Field>> = {
@@ -97,6 +98,7 @@ export const FIELDS: Readonly<Record<string, Field>> = {
   only: { place: ["runs", "shownOnly"], text: list },
   pin: { place: ["runs", "pinned"], text: list },
   base: { place: ["runs", "baseline"], text: optionalText },
+  draw: { place: ["runs", "draw"], text: numberWithin(0, 1e6) },
   cols: { place: ["runs", "columns"], text: list },
   spark: { place: ["runs", "sparkline"], text: optionalText },
   sel: { place: ["runs", "selected"], text: list },

@@ -44,6 +44,8 @@ export interface ChartOptions {
   /** Percent of the values beyond which the y axis is cut at each end; 0 shows all. */
   readonly clip: number;
   readonly aggregate: Aggregate;
+  /** Draw what lies between each run and the baseline. */
+  readonly difference: boolean;
 }
 
 export type PanelSource =
@@ -76,6 +78,8 @@ export interface RunsView {
   readonly shownOnly: readonly string[];
   readonly pinned: readonly string[];
   readonly baseline: string | null;
+  /** How many runs are drawn at most; 0 draws all. */
+  readonly draw: number;
   /** Columns of the table; empty means those that the page picks. */
   readonly columns: readonly string[];
   /** The metric drawn small beside each run. */
@@ -115,6 +119,7 @@ export const DEFAULT_VIEW: ViewState = {
     shownOnly: [],
     pinned: [],
     baseline: null,
+    draw: 20,
     columns: [],
     sparkline: null,
     selected: [],
@@ -127,6 +132,7 @@ export const DEFAULT_VIEW: ViewState = {
     smoothing: { kind: "none", amount: 0 },
     clip: 0,
     aggregate: { center: "mean", band: "std", members: false },
+    difference: false,
     zoom: null,
     panels: [],
     overrides: {},
@@ -160,8 +166,8 @@ export function patchView(view: ViewState, patch: ViewPatch): ViewState {
 
 /** Return the options of one panel: those of all, with its own in their place. */
 export function panelOptions(charts: ChartsView, id: string): ChartOptions {
-  const { xAxis, xScale, yScale, smoothing, clip, aggregate } = charts;
-  return { xAxis, xScale, yScale, smoothing, clip, aggregate, ...charts.overrides[id] };
+  const { xAxis, xScale, yScale, smoothing, clip, aggregate, difference } = charts;
+  return { xAxis, xScale, yScale, smoothing, clip, aggregate, difference, ...charts.overrides[id] };
 }
 
 /** Return the logged key that an x axis names, null for the three built in; "key:step" is a key named step. */
