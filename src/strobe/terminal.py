@@ -219,3 +219,15 @@ def termerror(string: str, newline: bool = True, repeat: bool = True) -> None:
 def warn_once(key: str, message: str) -> None:
     """Warn once per process about the cause `key`."""
     _shared.warn_once(key, message)
+
+
+def number(value: float | int | None) -> str:
+    """Return a number in at most about ten characters."""
+    if value is None:
+        return ""
+    if isinstance(value, int) and abs(value) < 10**7:
+        return f"{value:,}"
+    try:
+        return f"{float(value):.4g}"
+    except OverflowError:
+        return f"~1e{len(str(abs(value))) - 1}" if value > 0 else f"~-1e{len(str(abs(value))) - 1}"

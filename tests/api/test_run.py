@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import strobe
 from strobe.api import Api, Run
 from strobe.api import history as history_forms
 from strobe.errors import MissingExtra, UsageError
@@ -265,3 +266,18 @@ def test_upload_file(run: Run, tmp_path: Path) -> None:
         run.upload_file(str(tmp_path / "sub" / "x.txt"), root=str(run.run_dir.path))
     with pytest.raises(UsageError, match="not a file"):
         run.upload_file(str(tmp_path))
+
+
+def test_a_run_is_a_picture_in_a_notebook(home: Home) -> None:
+    with strobe.init(project="p", name="<seen>") as made:
+        made.define_metric("secret", hidden=True)
+        for step in range(20):
+            made.log({**{f"m{number}/loss": 1 / (1 + step) for number in range(8)}, "secret": 1})
+    run = Api(home).run(made.id)
+    bundle = run._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", "image/svg+xml"}
+    assert bundle["text/plain"] == repr(run)
+    assert "&lt;seen&gt;: finished, 2 more metrics" in bundle["image/svg+xml"]
+    assert "secret" not in bundle["image/svg+xml"]
+    assert run.to_html() == bundle["text/html"]
+    assert "<seen>" not in bundle["text/html"]

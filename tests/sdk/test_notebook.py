@@ -6,6 +6,7 @@ import io
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -13,6 +14,8 @@ import strobe
 from strobe.home import Home
 from strobe.sdk import current
 from tests.sdk.scripts import column, environment, replay_of
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 # -- a process that looks like a kernel
 
@@ -159,3 +162,128 @@ def test_cells_that_run_again_in_a_real_kernel(home: Home) -> None:
     assert found[second].state in {"finished", "crashed"}
     console = "".join(event.text for event in found[first].console())
     assert [line for line in console.splitlines() if line] == [first, "logged 0.1", "logged 0.1", "10"]
+
+
+# -- what a cell shows
+
+
+def shown_steps(cell: Any) -> list[int]:
+    """Return the last step of each picture of a run that a cell shows."""
+    steps = []
+    for output in cell.outputs:
+        if output.output_type == "display_data" and "image/svg+xml" in output.data:
+            texts = [element.text or "" for element in ET.fromstring(output.data["image/svg+xml"]).iter(f"{SVG}text")]
+            steps.append(max((int(text) for text in texts if text.isdecimal()), default=-1))
+    return steps
+
+
+THREADS = "print([thread.name for thread in threading.enumerate() if thread.name.startswith('strobe')])"
+#: logs once more every time the picture should have been drawn again
+TRAIN = """
+for step in range(8):
+    run.log({'loss': 1 / (1 + step)}, step=step)
+    time.sleep(0.4)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.frameworks
+@pytest.mark.usefixtures("kernel_environment")
+@pytest.mark.filterwarnings("ignore")  # what zmq and asyncio say of each other is not ours
+def test_a_shown_run_follows_what_is_logged_and_ends_with_it(home: Home) -> None:
+    notebook = notebook_of(
+        f"import strobe, threading, time\nrun = strobe.init(project='p', name='live')\n{THREADS}\nrun",
+        TRAIN + THREADS,
+    )
+    said = run_cells(home, notebook, [0, 1])
+    first = notebook.cells[0]
+    assert said[0].strip() == "[]", "no thread before it is shown"
+    assert said[1].strip() == "['strobe-notebook']"
+    assert 3 <= shown_steps(first)[0] <= 7, "the first cell's output was replaced while the second one ran"
+    (output,) = [output for output in first.outputs if output.output_type == "display_data"]
+    assert "data:image/svg+xml;base64," in output.data["text/html"]
+    assert "live running" in output.data["text/plain"]
+    assert "<script" not in output.data["text/html"]
+
+
+@pytest.mark.slow
+@pytest.mark.frameworks
+@pytest.mark.usefixtures("kernel_environment")
+@pytest.mark.filterwarnings("ignore")
+def test_every_cell_that_shows_a_run_shows_how_it_ended(home: Home) -> None:
+    notebook = notebook_of(
+        f"import strobe, threading\nrun = strobe.init(project='p', name='live')\n{THREADS}",
+        "run.log({'loss': 1.0}, step=7)\nrun",
+        "run",
+        f"run.log({{'loss': 0.0}}, step=100)\nrun.finish()\n{THREADS}",
+        "run",
+    )
+    said = run_cells(home, notebook, [0, 1, 2, 0, 3, 4])
+    assert said[3].strip() == "[]", "the cell that ran again ended the view with its run"
+    assert said[4].strip() == "[]"
+    for cell in notebook.cells[1:3]:
+        assert shown_steps(cell) == [7]
+        assert "live: finished" in cell.outputs[-1].data["image/svg+xml"]
+    assert shown_steps(notebook.cells[4]) == [100]
+
+
+@pytest.mark.slow
+@pytest.mark.frameworks
+@pytest.mark.usefixtures("kernel_environment")
+@pytest.mark.filterwarnings("ignore")
+def test_a_kernel_that_is_shut_down_while_it_follows_says_nothing(home: Home) -> None:
+    notebook = notebook_of(
+        "import strobe, os\nrun = strobe.init(project='p')\nrun.log({'x': 1})\nrun",
+        "import sys, time\nfor _ in range(20):\n    run.log({'x': 2})\n    time.sleep(0.1)\nprint(os.getpid())",
+    )
+    run_cells(home, notebook, [0, 1])
+    (run_dir,) = home.iter_runs()
+    assert len(column(replay_of(run_dir), "x")) == 21
+
+
+@pytest.mark.slow
+@pytest.mark.frameworks
+@pytest.mark.usefixtures("kernel_environment")
+@pytest.mark.filterwarnings("ignore")
+def test_a_run_that_was_read_shows_itself_in_a_real_kernel(home: Home) -> None:
+    with strobe.init(project="p", name="done") as run:
+        for step in range(5):
+            run.log({"val/loss": 1 / (1 + step)})
+    notebook = notebook_of("import strobe\nstrobe.Api().run('latest')")
+    run_cells(home, notebook, [0])
+    (output,) = notebook.cells[0].outputs
+    assert output.output_type == "execute_result"
+    assert "done: finished" in output.data["image/svg+xml"]
+    assert output.data["text/plain"].startswith("<Run local/p/")
+    assert "data:image/svg+xml;base64," in output.data["text/html"]
+
+
+# -- a view without a kernel
+
+
+def test_a_view_that_fails_is_a_warning(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    from strobe.sdk import notebook as module
+
+    shown: list[Any] = []
+    fake = ModuleType("IPython.display")
+
+    def fail(*args: Any, **keywords: Any) -> None:
+        raise OSError("the kernel is gone")
+
+    fake.display = lambda *args, **keywords: shown.append(keywords)  # type: ignore[attr-defined]
+    fake.update_display = fail  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython.display", fake)
+    monkeypatch.setattr(module, "in_notebook", lambda: True)
+    monkeypatch.setattr(module, "_EVERY_S", 0.01)
+    warned: list[str] = []
+    run = strobe.init(project="p")
+    monkeypatch.setattr(type(run._recorder), "warn", lambda self, message: warned.append(message))
+    run._ipython_display_()
+    run.log({"x": 1})
+    thread = run._notebook_view._thread
+    assert thread is not None
+    thread.join(10)
+    assert not thread.is_alive()
+    run.finish()
+    assert shown[0]["display_id"].startswith(f"strobe-{run.id}-")
+    assert any("the kernel is gone" in message for message in warned)

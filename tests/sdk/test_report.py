@@ -16,13 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strobe.api.picture import MAX_CHARTS
+from strobe.drawing import grid
 from strobe.home import RunDir, RunPath
 from strobe.journal import event as ev
 from strobe.journal.digest import MetricDigest
 from strobe.journal.goal import guess_goal
-from strobe.sdk.report import picture, relevance
-from strobe.sdk.report.text import duration, end_block, mimebundle, number, shorten_home, sparkline, start_line, svg
-from strobe.terminal import Terminal
+from strobe.journal.relevance import by_relevance
+from strobe.sdk.report.text import duration, end_block, mimebundle, shorten_home, sparkline, start_line, svg
+from strobe.terminal import Terminal, number
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 PATH = RunPath("local", "mnist", "ab12cd34")
@@ -208,7 +210,8 @@ def test_relevance(replay: Callable[..., Any]) -> None:
         "hidden": ev.Metric(time_ns=0, name="hidden", hidden=True),
         "chosen": ev.Metric(time_ns=0, name="chosen", goal="maximize"),
     }
-    found = relevance.by_relevance(replay(metrics, definition=definitions.get))
+    known = replay(metrics, definition=definitions.get)
+    found = by_relevance(known.metrics, known.definition)
     assert [name for name, _ in found] == [
         *("chosen", "val/loss", "train/loss", "something", "constant", "lr", "gradients/w.norm"),
     ]
@@ -285,8 +288,8 @@ def test_svg_is_a_document_of_its_own(replay: Callable[..., Any]) -> None:
     document = svg(replay(metrics, attributes={"name": "<b>&\udce9"}))
     root = ET.fromstring(document)
     space = "{http://www.w3.org/2000/svg}"
-    assert len(root.findall(f"{space}g")) == picture.MAX_CHARTS
-    assert len(root.findall(f".//{space}polyline")) == picture.MAX_CHARTS - 1
+    assert len(root.findall(f"{space}g")) == MAX_CHARTS
+    assert len(root.findall(f".//{space}polyline")) == MAX_CHARTS - 1
     assert "1 NaN, 1 inf" in "".join(root.itertext())
     assert "<script" not in document
     assert document.count("http") == 1  # the namespace
@@ -302,7 +305,7 @@ def test_svg_of_one_point_and_of_a_constant(replay: Callable[..., Any]) -> None:
     ET.fromstring(document)
 
 
-@pytest.mark.parametrize("colour", [picture.TEXT, picture.LINE, picture.MARK, picture.ODD])
+@pytest.mark.parametrize("colour", [grid.TEXT, grid.LINE, grid.MARK, grid.ODD])
 def test_colours_read_on_light_and_dark(colour: str) -> None:
     assert contrast(colour, "#ffffff") >= 2.9
     assert contrast(colour, "#0d1117") >= 3.0

@@ -141,6 +141,19 @@ class Run(Facts):
             latest.update(row)
         return {key: item for key, item in latest.items() if not key.startswith("_")}
 
+    def to_html(self) -> str:
+        """Return the run as an HTML fragment: charts of its most telling metrics, and where it stands."""
+        return self._repr_mimebundle_()["text/html"]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Show the run at the end of a notebook's cell."""
+        from strobe.api.picture import page, picture
+
+        definition = getattr(self.replay, "definition", None)  # a server's runs come without what the user hid
+        known = {} if definition is None else {"definition": definition}
+        drawn, text = picture(f"{self.name}: {self.state}", self.metrics, **known), repr(self)
+        return {"text/plain": text, "text/html": page(drawn, text, url=self.url), "image/svg+xml": drawn}
+
     def console_logs(self, *, raw: bool = False, styles: bool = False) -> str:
         """Return what was printed, as it stood on the screen in the end: a progress bar is one line.
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from strobe.journal.replay import Replay
     from strobe.sdk.artifacts import Artifacts
     from strobe.sdk.files import Files
+    from strobe.sdk.notebook import NotebookView
     from strobe.sdk.recorder import Recorder
     from strobe.sdk.resume import Plan
     from strobe.sdk.value import Preparer
@@ -58,6 +59,7 @@ class RunParts:
     _preparer: Preparer
     log: Callable[..., None]
     _set: Callable[..., None]
+    _on_finish: list[Callable[[Any], None]]
     _report_faults: Callable[..., None]
 
     def _init_parts(self, config: dict[str, Any]) -> None:
@@ -343,7 +345,19 @@ class RunParts:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from strobe.sdk.report.text import mimebundle
 
-        return mimebundle(self._replay())
+        return mimebundle(self._replay(), url=getattr(self, "url", None))
+
+    @cached_property
+    def _notebook_view(self) -> NotebookView:
+        from strobe.sdk.notebook import NotebookView
+
+        view = NotebookView(self._recorder, url=getattr(self, "url", None))
+        self._on_finish.append(lambda run: view.end())
+        return view
+
+    def _ipython_display_(self) -> None:
+        """Show the run at the end of a cell; while it runs, what is shown follows it."""
+        self._notebook_view.show(self._repr_mimebundle_(), is_live=not self._ended)
 
     def to_html(self, height: int = 420, hidden: bool = False) -> str:
         """Return the run as an HTML fragment."""

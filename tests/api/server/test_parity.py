@@ -187,3 +187,11 @@ def test_the_whole_page(pair: tuple[Run, Run]) -> None:
             use["name"] = use["name"].replace("local/", "ann/")
     assert local.keys() == remote.keys()
     assert [key for key in local if not equal(local[key], remote[key])] == []
+
+
+def test_the_picture_for_notebooks(pair: tuple[Run, Run]) -> None:
+    for run in pair:
+        bundle = run._repr_mimebundle_()
+        assert bundle["image/svg+xml"].startswith("<svg ")
+        assert run.name in bundle["image/svg+xml"]
+        assert ("<a href=" in bundle["text/html"]) == (run.url is not None)

@@ -10,7 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from strobe.terminal import PREFIX, Terminal
+from strobe.terminal import PREFIX, Terminal, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,11 +66,11 @@ def svg(replay: Any) -> str:
     return picture.svg(replay)
 
 
-def mimebundle(replay: Any) -> dict[str, str]:
+def mimebundle(replay: Any, *, url: str | None = None) -> dict[str, str]:
     """Return the run for a notebook: text/plain, text/html and image/svg+xml."""
     from strobe.sdk.report import picture
 
-    return picture.mimebundle(replay)
+    return picture.mimebundle(replay, url=url)
 
 
 class _Nowhere:
@@ -128,9 +128,9 @@ class _Block:
     # -- metrics -----------------------------------------------------------------------------------------------------
 
     def _metrics(self) -> list[str]:
-        from strobe.sdk.report.relevance import by_relevance
+        from strobe.journal.relevance import by_relevance
 
-        ranked = by_relevance(self.replay)
+        ranked = by_relevance(self.replay.metrics, self.replay.definition)
         room = max(_MIN_METRICS, min(_MAX_METRICS, self.terminal.height - _OTHER_LINES))
         shown = ranked if len(ranked) <= room else ranked[:room]
         if not shown:
@@ -206,18 +206,6 @@ def _count(count: int, noun: str) -> str:
 
 def _odd_counts(digest: MetricDigest) -> list[tuple[int, str]]:
     return [(digest.nan, "nan"), (digest.posinf, "inf"), (digest.neginf, "-inf")]
-
-
-def number(value: float | int | None) -> str:
-    """Return a number in at most about ten characters."""
-    if value is None:
-        return ""
-    if isinstance(value, int) and abs(value) < 10**7:
-        return f"{value:,}"
-    try:
-        return f"{float(value):.4g}"
-    except OverflowError:
-        return f"~1e{len(str(abs(value))) - 1}" if value > 0 else f"~-1e{len(str(abs(value))) - 1}"
 
 
 def duration(seconds: float) -> str:
