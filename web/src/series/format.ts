@@ -125,7 +125,7 @@ function letterOf(value: number, base: number, letters: readonly string[], digit
   let left = value;
   for (const letter of letters) {
     // Rounding may reach the next unit: 999,999 is 1M and not 1,000k.
-    const short = Number(left.toPrecision(digits));
+    const short = Math.abs(left) < 1000 ? Number(left.toPrecision(digits)) : Math.round(left);
     if (Math.abs(short) < base) return `${short}${letter}`;
     left /= base;
   }

@@ -52,19 +52,26 @@ function valueText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+/** Numbers, then the rest in natural order, then those without the field: as the server sorts. */
 function compareValues(a: readonly unknown[], b: readonly unknown[]): number {
   for (let level = 0; level < a.length; level++) {
     const [left, right] = [a[level], b[level]];
-    if (left === null || right === null) {
-      if (left !== right) return left === null ? 1 : -1; // those without the field come last
-    } else if (typeof left === "number" && typeof right === "number") {
-      if (left !== right) return left - right || (Number.isNaN(left) ? 1 : -1);
-    } else {
-      const order = naturalCompare(valueText(left), valueText(right));
-      if (order !== 0) return order;
-    }
+    const order = rankOf(left) - rankOf(right) || compareAlike(left, right);
+    if (order !== 0) return order;
   }
   return 0;
+}
+
+function rankOf(value: unknown): number {
+  if (value === null) return 3;
+  if (typeof value !== "number") return 2;
+  return Number.isNaN(value) ? 1 : 0;
+}
+
+function compareAlike(left: unknown, right: unknown): number {
+  if (typeof left !== "number" || typeof right !== "number")
+    return naturalCompare(valueText(left), valueText(right));
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 export type Member = Pick<Line, "x" | "y" | "low" | "high">;

@@ -79,7 +79,7 @@ export function timeTicks(low: number, high: number, target = 6): number[] {
     const first = Math.floor(month / months) * months;
     return collect(low, high, (k) => new Date(year, first + k * months, 1), 0);
   }
-  const years = Math.max(1, niceStep(rough / (365.25 * DAY)));
+  const years = Math.max(1, niceStep(rough / (366 * DAY)));
   const first = Math.floor(year / years) * years;
   return collect(low, high, (k) => new Date(first + k * years, 0, 1), 0);
 }
@@ -130,9 +130,10 @@ function multiples(low: number, high: number, step: number): number[] {
   return out;
 }
 
-/** k * step without the rounding that 3 * 0.1 shows. */
+/** k * step without the rounding that 3 * 0.1 shows: to the decimals of the step. */
 function tidy(k: number, step: number): number {
-  return Number((k * step).toPrecision(12));
+  const decimals = Math.ceil(-Math.log10(step) - 1e-9);
+  return decimals > 0 && decimals <= 100 ? Number((k * step).toFixed(decimals)) : k * step;
 }
 
 /** factor * 10^power as the nearest number there is: 10 ** -5 is not 1e-5 in every engine. */
