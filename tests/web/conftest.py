@@ -96,7 +96,7 @@ def browser() -> Iterator[Browser]:
     if not (STATIC / "index.html").is_file():
         pytest.fail("the dashboard is not built; run: python web/build.py")
     with sync_playwright() as playwright:
-        environ = {**os.environ, "LANG": "en_US.UTF-8"}
+        environ: dict[str, str | float | bool] = {**os.environ, "LANG": "en_US.UTF-8"}
         shown = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"], env=environ)
         yield shown
         shown.close()

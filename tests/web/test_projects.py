@@ -69,6 +69,7 @@ def test_the_first_run_appears_by_itself(open_page: OpenPage, tmp_path: Path) ->
         # More runs of a project that is known come as news, not when it is asked for again.
         fill(served.home, "first")
         expect(page.locator("li.project .project-number")).to_contain_text("2", timeout=5_000)
+        page.close()  # before its server goes
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: OpenPage, ui: Served) -> None:

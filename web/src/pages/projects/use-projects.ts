@@ -14,6 +14,8 @@ export interface Projects {
 }
 
 const ASK_MS = 10_000;
+/** Whoever waits for the first project to show up should not wait long. */
+const ASK_FOR_FIRST_MS = 2000;
 const SETTLE_MS = 500;
 /** As many as one stream takes. */
 const WATCHED = 50;
@@ -38,10 +40,11 @@ export function useProjects(): Projects {
     );
     return () => abort.abort();
   }, [round, back]);
+  const pause = projects?.length === 0 ? ASK_FOR_FIRST_MS : ASK_MS;
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && reload(), ASK_MS);
+    const timer = setInterval(() => !document.hidden && reload(), pause);
     return () => clearInterval(timer);
-  }, [reload]);
+  }, [reload, pause]);
   useNews(projects, reload);
   return { projects, problem, reload };
 }
