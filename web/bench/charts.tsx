@@ -12,6 +12,7 @@ import { lineOf, loss, steps } from "./data";
 
 const WIDTH = 380;
 const HEIGHT = 220;
+const MARGIN = 400;
 const app = document.getElementById("app") as HTMLElement;
 
 type Panels = Line[][];
@@ -40,6 +41,7 @@ function clear(): void {
   app.style.cssText = `display:grid;grid-template-columns:repeat(auto-fill,${WIDTH}px)`;
 }
 
+/** Draw our charts; those off the screen never come, so that waiting for all needs a window that holds them. */
 async function ours(isWaitingForAll = true): Promise<number> {
   clear();
   const started = performance.now();
@@ -57,7 +59,7 @@ async function ours(isWaitingForAll = true): Promise<number> {
   return (await drawn()) - started;
 }
 
-function bareOptions(lines: Line[], width: number, height: number): uPlot.Options {
+function bareOptions(lines: Line[], width: number, height: number, stroke?: number): uPlot.Options {
   return {
     width,
     height,
@@ -66,7 +68,7 @@ function bareOptions(lines: Line[], width: number, height: number): uPlot.Option
     cursor: { sync: { key: "all" }, focus: { prox: 14 } },
     series: [
       {},
-      ...lines.map((line) => ({ stroke: line.colour, width: line.width, points: { show: false } })),
+      ...lines.map((line) => ({ stroke: line.colour, width: stroke ?? line.width, points: { show: false } })),
     ],
   };
 }
@@ -75,13 +77,14 @@ function bareData(lines: Line[]): uPlot.AlignedData {
   return [(lines[0] as Line).x, ...lines.map((line) => line.y)];
 }
 
-async function bareDrawn(): Promise<number> {
+/** Draw bare uPlot charts with lines as thick as ours, or of another width. */
+async function bareDrawn(stroke?: number): Promise<number> {
   clear();
   const started = performance.now();
   for (const lines of panels) {
     const holder = document.createElement("div");
     app.append(holder);
-    bare.push(new uPlot(bareOptions(lines, WIDTH, HEIGHT), bareData(lines), holder));
+    bare.push(new uPlot(bareOptions(lines, WIDTH, HEIGHT, stroke), bareData(lines), holder));
   }
   return (await drawn()) - started;
 }
@@ -164,7 +167,13 @@ const bench = {
   hover,
   zoomOurs,
   zoomBare,
-  canvases: () => app.querySelectorAll("canvas").length,
+  panels: () => panels.length,
+  /** Canvases further from the window than the margin in which panels are kept. */
+  farCanvases: () =>
+    [...app.querySelectorAll("canvas")].filter((one) => {
+      const { top, bottom } = one.getBoundingClientRect();
+      return bottom < -MARGIN || top > innerHeight + MARGIN;
+    }).length,
   readings: () => readings.value?.values.size ?? 0,
   /** How many crosshairs are seen. */
   crosshairs: () =>

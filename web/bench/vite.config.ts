@@ -8,8 +8,6 @@ export default defineConfig({
   root: here,
   base: "./",
   build: {
-    outDir: process.env.STROBE_BENCH_OUT ?? "/tmp/strobe-web-bench",
-    emptyOutDir: true,
     target: "es2022",
     rollupOptions: {
       input: { charts: resolve(here, "charts.html"), gallery: resolve(here, "gallery.html") },

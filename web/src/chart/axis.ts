@@ -63,7 +63,7 @@ function wholeTicks({ min, max }: Range, most: number): number[] {
 }
 
 function durations(places: readonly number[]): string[] {
-  return places.map((seconds) => duration(seconds).replace(/ 0+[smh]$/, ""));
+  return places.map((seconds) => (seconds === 0 ? "0" : duration(seconds).replace(/ 0+[smh]$/, "")));
 }
 
 const DAY = 86_400;

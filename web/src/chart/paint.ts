@@ -25,7 +25,7 @@ const BAND_ALPHA = 0.18;
 const FAINT_ALPHA = 0.32;
 /** Points this far apart (in CSS pixels) are worth a dot each. */
 const SPARSE = 24;
-const DOT_RADIUS = 1.6;
+const DOT_RADIUS = 2.2;
 
 export function paintLines(surface: Surface, scene: Scene): void {
   const { lines, box } = scene;
@@ -54,10 +54,12 @@ export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: 
   const alpha = line.faint ? FAINT_ALPHA : 1;
   const width = line.width * ratio * emphasis;
   const alone: number[] = [];
-  const style = { stroke: colour, width, dash: line.dash.map((length) => length * ratio), alpha };
+  const [first, last] = windowOf(line.x, xs.min, xs.max);
+  const dash = line.dash.map((length) => length * ratio);
+  const style = { stroke: colour, width, dash, alpha, isCrowded: last - first > scene.box.width };
   surface.path(style, (pen) => traceLine(pen, line.x, line.y, xs, ys, (x, y) => alone.push(x, y)));
-  const radius = Math.max(DOT_RADIUS * ratio, width);
-  if (!line.faint && isSparse(line, scene)) {
+  const radius = Math.max(DOT_RADIUS * ratio, width * 0.9);
+  if (!line.faint && (last - first) * SPARSE * ratio < scene.box.width) {
     for (let i = 0; i < line.x.length; i++) {
       const value = line.y[i] as number;
       if (value > ys.floor)
@@ -68,11 +70,6 @@ export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: 
       surface.disc({ fill: colour, alpha }, alone[i] as number, alone[i + 1] as number, radius);
     }
   }
-}
-
-function isSparse(line: Line, { xs, box, ratio }: Scene): boolean {
-  const [first, last] = windowOf(line.x, xs.min, xs.max);
-  return (last - first) * SPARSE * ratio < box.width;
 }
 
 const MARK_SIZE = 4;

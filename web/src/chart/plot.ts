@@ -6,11 +6,11 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Line } from "../series/curve";
 import type { Scale, Zoom } from "../view/state";
-import { axisTicks, X_SPACE, Y_SPACE } from "./axis";
+import { type AxisTicks, axisTicks, X_SPACE, Y_SPACE } from "./axis";
 import { type Clip, type Hidden, xExtent, yExtent } from "./extent";
 import { paintLines, type Scene } from "./paint";
 import { type Bend, bendFor, bendOf, type PixelScale, pixelScale, type Range } from "./scale";
-import { type Box, CanvasSurface } from "./surface";
+import { type Box, CanvasSurface, type Surface } from "./surface";
 import type { ChartTheme } from "./theme";
 
 export interface PlotSpec {
@@ -36,11 +36,12 @@ export class Plot {
   hidden: Hidden = NO_HIDDEN;
   /** Called after each drawing, when the layout may have changed. */
   onDraw: () => void = () => {};
-  private u: uPlot;
+  private u!: uPlot;
   private spec: PlotSpec;
   private theme: ChartTheme;
   private x: Range = { min: 0, max: 1 };
   private y: Range = { min: 0, max: 1 };
+  private isEmpty = true;
   private xBend: Bend = bendOf("linear");
   private yBend: Bend = bendOf("linear");
 
@@ -53,7 +54,7 @@ export class Plot {
     this.spec = spec;
     this.theme = theme;
     this.measure();
-    this.u = this.create();
+    this.create();
   }
 
   /** The plotting area within the chart, in CSS pixels. */
@@ -85,7 +86,7 @@ export class Plot {
     if (isSame) this.refresh();
     else {
       this.u.destroy();
-      this.u = this.create();
+      this.create();
     }
   }
 
@@ -133,6 +134,18 @@ export class Plot {
     };
   }
 
+  /** Whether something must be said about values that no line shows: room is left for it above the plot. */
+  private hasNotes(): boolean {
+    const { above, below, notPositive } = this.hidden;
+    return above + below + notPositive > 0 || this.spec.lines.some((line) => line.marks.length > 0);
+  }
+
+  /** Return ticks for a length of canvas pixels; an empty chart has no values that could be read off. */
+  private places(ticks: AxisTicks, range: Range, length: number, space: number): number[] {
+    if (this.isEmpty) return [];
+    return ticks.places(range, Math.max(2, Math.floor(length / uPlot.pxRatio / space)));
+  }
+
   private measure(): void {
     const { lines, zoom, xScale, yScale, clip } = this.spec;
     this.xBend = bendFor(xScale, lines, "x");
@@ -141,6 +154,13 @@ export class Plot {
     const { range, hidden } = yExtent(lines, this.x, this.yBend, clip);
     this.y = range;
     this.hidden = hidden;
+    this.isEmpty = lines.every((line) => line.x.length === 0);
+  }
+
+  private paintEmpty(surface: Surface): void {
+    const { left, top, width, height } = this.u.bbox;
+    const style = { colour: this.theme.muted, size: 12 * uPlot.pxRatio, anchor: "middle" } as const;
+    surface.text("No data", left + width / 2, top + height / 2, style);
   }
 
   private refresh(): void {
@@ -148,7 +168,7 @@ export class Plot {
     const moved =
       x?.min !== this.x.min || x?.max !== this.x.max || y?.min !== this.y.min || y?.max !== this.y.max;
     if (!moved) {
-      this.u.redraw(false);
+      this.u.redraw(false, true);
       return;
     }
     this.u.batch(() => {
@@ -157,22 +177,24 @@ export class Plot {
     });
   }
 
-  private create(): uPlot {
+  private create(): void {
     const font = `${FONT_SIZE}px ${this.theme.font}`;
     const axis = (space: number): Partial<uPlot.Axis> => ({
       font,
       stroke: () => this.theme.muted,
       grid: { stroke: () => this.theme.grid, width: 1 },
       ticks: { stroke: () => this.theme.axis, width: 1, size: 4 },
+      // uPlot leaves out ticks of bent axes that it finds too many: ours are few already
+      filter: (_u, places) => places,
       gap: 4,
       space,
     });
     const xTicks = axisTicks(this.spec.xAxis, this.xBend);
     const yTicks = axisTicks("value", this.yBend);
-    return new uPlot(
+    new uPlot(
       {
         ...this.size,
-        padding: [8, 12, 0, 0],
+        padding: [() => (this.hasNotes() ? 26 : 8), 12, 0, 0],
         legend: { show: false },
         cursor: { show: false },
         select: { show: false, left: 0, top: 0, width: 0, height: 0 },
@@ -184,14 +206,13 @@ export class Plot {
           {
             ...axis(X_SPACE),
             size: 26,
-            splits: (u, _i, min, max, _by, space) => xTicks.places({ min, max }, across(u.bbox.width, space)),
+            splits: (u, _i, min, max) => this.places(xTicks, { min, max }, u.bbox.width, X_SPACE),
             values: (_u, places) => xTicks.labels(places),
           },
           {
             ...axis(Y_SPACE),
             size: (u, labels) => axisWidth(u, labels, font),
-            splits: (u, _i, min, max, _by, space) =>
-              yTicks.places({ min, max }, across(u.bbox.height, space)),
+            splits: (u, _i, min, max) => this.places(yTicks, { min, max }, u.bbox.height, Y_SPACE),
             values: (_u, places) => yTicks.labels(places),
           },
         ],
@@ -199,7 +220,9 @@ export class Plot {
         hooks: {
           draw: [
             (u) => {
-              paintLines(new CanvasSurface(u.ctx, this.theme.font), this.scene(u.bbox.left, u.bbox.top));
+              const surface = new CanvasSurface(u.ctx, this.theme.font);
+              paintLines(surface, this.scene(u.bbox.left, u.bbox.top));
+              if (this.isEmpty) this.paintEmpty(surface);
               this.onDraw();
             },
           ],
@@ -210,7 +233,12 @@ export class Plot {
         [this.x.min, this.x.max],
         [null, null],
       ],
-      this.host,
+      // drawn at once, not in a microtask, so that whoever spreads work over frames sees what it costs
+      (u, draw) => {
+        this.u = u;
+        this.host.prepend(u.root);
+        u.batch(draw);
+      },
     );
   }
 }
@@ -232,9 +260,4 @@ function axisWidth(u: uPlot, labels: readonly string[] | null, font: string): nu
   for (const label of labels) widest = Math.max(widest, u.ctx.measureText(label).width);
   // two pixel sizes would make the layout jump with each label: steps of 4
   return Math.max(32, 4 * Math.ceil((widest + 12) / 4));
-}
-
-/** Return how many ticks fit into a length of canvas pixels. */
-function across(length: number, space: number): number {
-  return Math.max(2, Math.floor(length / uPlot.pxRatio / (space || X_SPACE)));
 }

@@ -13,6 +13,9 @@ export interface Pen {
 /** Called for a point with gaps on both sides, which no stroke shows. */
 export type Dot = (x: number, y: number) => void;
 
+/** Points per pixel column from which on drawing what they cover is less work: it takes up to four strokes. */
+const CROWDED = 4;
+
 // Beyond this, canvases lose precision; nothing that far outside is seen.
 const FAR = 20_000;
 
@@ -31,7 +34,7 @@ export function traceLine(
 ): void {
   const [first, last] = windowOf(x, xs.min, xs.max);
   const columns = Math.abs(xs.to - xs.from);
-  if (last - first > 3 * columns && isSorted(x)) traceColumns(pen, x, y, xs, ys, first, last, dot);
+  if (last - first > CROWDED * columns && isSorted(x)) traceColumns(pen, x, y, xs, ys, first, last, dot);
   else tracePoints(pen, x, y, xs, ys, first, last, dot);
 }
 
@@ -154,7 +157,7 @@ export function traceBand(
   ys: PixelScale,
 ): void {
   const [first, last] = windowOf(x, xs.min, xs.max);
-  const step = Math.abs(xs.to - xs.from) * 3 < last - first && isSorted(x) ? 1 : 0;
+  const step = Math.abs(xs.to - xs.from) * CROWDED < last - first && isSorted(x) ? 1 : 0;
   let px: number[] = [];
   let bottom: number[] = [];
   let top: number[] = [];
