@@ -1,0 +1,105 @@
+// Which runs are drawn, out of those that are listed: those whose eye is open, the pinned ones first, as many as the view
+// says. Pure; what is left out is counted, so that the page can say so.
+
+import type { RunGroup, RunItem } from "../../../server/types";
+import type { RunsView } from "../../../view/state";
+
+/** More lines than this make no picture, and no page can hold them. */
+export const MOST_DRAWN = 1000;
+/** Runs that groups may have in all before later groups are left out; a group is drawn whole or not at all. */
+const GROUPED = 200;
+
+export interface DrawnGroup {
+  readonly id: string;
+  readonly group: RunGroup;
+  readonly runs: readonly RunItem[];
+}
+
+export interface Drawn {
+  readonly runs: readonly RunItem[];
+  /** Null where runs are not grouped. */
+  readonly groups: readonly DrawnGroup[] | null;
+  /** Runs whose eye is open, those that are not listed yet included. */
+  readonly visible: number;
+  /** Groups whose eye is open. */
+  readonly visibleGroups: number;
+}
+
+export type Eyes = Pick<RunsView, "hidden" | "shownOnly">;
+
+export function isShown(id: string, eyes: Eyes): boolean {
+  if (eyes.shownOnly.length > 0) return eyes.shownOnly.includes(id);
+  return !eyes.hidden.includes(id);
+}
+
+/** The name of a group among run ids: ids have no colon. */
+export function groupId(key: string): string {
+  return `group:${key}`;
+}
+
+/** Return pinned runs before the others, each once, all in list order. */
+export function listed(
+  rows: readonly RunItem[],
+  extra: readonly RunItem[],
+  pinned: readonly string[],
+): RunItem[] {
+  if (pinned.length === 0) return rows as RunItem[];
+  const known = new Map([...extra, ...rows].map((run) => [run.id, run]));
+  const first = pinned.map((id) => known.get(id)).filter((run) => run !== undefined);
+  const isFirst = new Set(first.map((run) => run.id));
+  return [...first, ...rows.filter((run) => !isFirst.has(run.id))];
+}
+
+/** Return what is drawn of a plain list. `total` counts the runs of all pages. */
+export function drawnRuns(
+  rows: readonly RunItem[],
+  extra: readonly RunItem[],
+  view: RunsView,
+  total: number | null,
+): Drawn {
+  const all = listed(rows, extra, view.pinned);
+  const only = new Set(view.shownOnly);
+  const hidden = new Set(view.hidden);
+  const known = new Map([...extra, ...all].map((run) => [run.id, run]));
+  const shown = only.size
+    ? [...known.values()].filter((run) => only.has(run.id))
+    : all.filter((run) => !hidden.has(run.id));
+  const most = limitOf(view.draw);
+  const runs = shown.slice(0, most);
+  // Differences need their baseline, whatever else is left out.
+  const baseline = view.baseline === null ? undefined : known.get(view.baseline);
+  if (baseline && isShown(baseline.id, view) && !runs.includes(baseline)) {
+    if (runs.length >= most) runs.pop();
+    runs.push(baseline);
+  }
+  const unlisted = only.size ? 0 : Math.max(0, (total ?? 0) - rows.length);
+  return { runs, groups: null, visible: shown.length + unlisted, visibleGroups: 0 };
+}
+
+/** Return what is drawn of groups; `membersOf` gives the runs of a group, and is asked only for groups that are drawn. */
+export function drawnGroups(
+  groups: readonly RunGroup[],
+  membersOf: (group: RunGroup) => readonly RunItem[],
+  view: RunsView,
+): Drawn {
+  const eyes: Eyes = { hidden: view.hidden, shownOnly: view.shownOnly };
+  const shown = groups.filter((group) => isShown(groupId(group.key), eyes));
+  const most = view.draw === 0 ? MOST_DRAWN : Math.max(GROUPED, view.draw);
+  const hidden = new Set(view.hidden);
+  const drawn: DrawnGroup[] = [];
+  const runs: RunItem[] = [];
+  let counted = 0;
+  for (const group of shown) {
+    if (counted > 0 && counted + group.num_runs > most) break;
+    counted += group.num_runs;
+    const members = membersOf(group).filter((run) => !hidden.has(run.id));
+    drawn.push({ id: groupId(group.key), group, runs: members });
+    runs.push(...members);
+  }
+  const visible = shown.reduce((sum, group) => sum + group.num_runs, 0);
+  return { runs, groups: drawn, visible, visibleGroups: shown.length };
+}
+
+function limitOf(draw: number): number {
+  return draw === 0 ? MOST_DRAWN : Math.min(draw, MOST_DRAWN);
+}

@@ -1,0 +1,97 @@
+// The keys that the drawn runs have, and the sections that they make.
+
+import { signal } from "@preact/signals";
+import { naturalCompare } from "../../../series/natural";
+import { NameIndex, type Section, sectionsOf } from "../../../series/search";
+import { send } from "../../../server/client";
+import type { RunItem } from "../../../server/types";
+
+interface SharedKey {
+  key: string;
+  is_system: boolean;
+  has_points: boolean;
+  num_runs: number;
+}
+
+export interface KnownKeys {
+  readonly names: readonly string[];
+  readonly index: NameIndex;
+  readonly sections: readonly Section[];
+  readonly known: ReadonlySet<string>;
+}
+
+/** Runs of one question to the server. */
+const AT_ONCE = 1000;
+
+export class KeySource {
+  readonly keys = signal<KnownKeys>(keysOf([]));
+  /** Whether the first answer is still to come. */
+  readonly isLoading = signal(true);
+  readonly problem = signal<Error | null>(null);
+  #asked: readonly string[] = [];
+  #round = 0;
+
+  /** Ask for the keys of these runs (paths); those of other runs are forgotten when the answer is here. */
+  ask(runs: readonly string[]): void {
+    if (runs.length === this.#asked.length && runs.every((run, i) => run === this.#asked[i])) return;
+    this.#asked = runs;
+    void this.#load();
+  }
+
+  reload(): void {
+    void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const round = ++this.#round;
+    const names = new Set<string>();
+    try {
+      for (let i = 0; i < this.#asked.length; i += AT_ONCE) {
+        const body = { runs: this.#asked.slice(i, i + AT_ONCE) };
+        const answer = await send("POST", "/metrics", { body, waits: true });
+        const { items } = (await answer.json()) as { items: SharedKey[] };
+        for (const item of items) if (item.has_points && !item.is_system) names.add(item.key);
+        if (round !== this.#round) return;
+      }
+      this.problem.value = null;
+      if (!sameNames(this.keys.peek().known, names)) this.keys.value = keysOf([...names]);
+    } catch (error) {
+      if (round === this.#round) this.problem.value = error as Error;
+    }
+    this.isLoading.value = false;
+  }
+}
+
+function sameNames(known: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
+  return known.size === names.size && [...names].every((name) => known.has(name));
+}
+
+export function keysOf(names: readonly string[]): KnownKeys {
+  const sorted = [...names].sort(naturalCompare);
+  return {
+    names: sorted,
+    index: new NameIndex(sorted),
+    sections: sectionsOf(sorted),
+    known: new Set(sorted),
+  };
+}
+
+/** Return the key that says most about how a run goes: a loss, else the first. */
+export function tellingKey(names: readonly string[]): string | null {
+  const ranks = [
+    /^(train|training)[/._](.*[/._])?loss$/i,
+    /(^|[/._])loss$/i,
+    /loss/i,
+    /(acc|accuracy|reward|score|perplexity)/i,
+  ];
+  for (const rank of ranks) {
+    const found = names.find((name) => rank.test(name));
+    if (found !== undefined) return found;
+  }
+  return names[0] ?? null;
+}
+
+/** The name of a run on the server. */
+export function pathOf(run: Pick<RunItem, "entity" | "project" | "id">): string {
+  return `${run.entity}/${run.project}/${run.id}`;
+}

@@ -1,0 +1,186 @@
+// What a panel draws: curves of runs become lines, smoothed, subtracted, put together in groups. Pure. The line of a curve
+// is kept as long as the curve is, so that a new point costs its own line and not all.
+
+import { sortedByX } from "../../../series/align";
+import type { Curve, Line, LineStyle } from "../../../series/curve";
+import { lineOf } from "../../../series/curve";
+import type { Expression } from "../../../series/expression";
+import { evaluate, type XY } from "../../../series/expression-value";
+import { count } from "../../../series/format";
+import { aggregate } from "../../../series/group";
+import { COLOURS, DASHES, hashOf } from "../../../series/palette";
+import { smooth, smoothingUnit } from "../../../series/smooth";
+import type { ChartOptions } from "../../../view/state";
+import { differenceOf } from "./difference";
+
+export interface DrawnStyle {
+  /** The run's id, or its group's. */
+  readonly id: string;
+  readonly label: string;
+  readonly colour: string;
+  readonly dash: readonly number[];
+}
+
+export interface LinesOf {
+  /** By path. */
+  readonly runs: ReadonlyMap<string, DrawnStyle>;
+  /** Null if runs are drawn one by one. */
+  readonly groups: readonly { readonly style: DrawnStyle; readonly runs: readonly string[] }[] | null;
+  readonly keys: readonly string[];
+  readonly expression: Expression | null;
+  readonly options: ChartOptions;
+  /** The path of the run that others are compared with. */
+  readonly baseline: string | null;
+}
+
+/** What parts a line's id: the run (or group), the key where there are several, and "raw" for the faint line. */
+const PART = "\n";
+const WIDTH = 1.5;
+
+/** The run or group that a line is of. */
+export function ownerOf(lineId: string): string {
+  return lineId.split(PART, 1)[0] as string;
+}
+
+/** Return the lines of a panel, faint ones first so that the others lie above them; `whole` are the same curves unzoomed. */
+export function linesOf(curves: readonly Curve[], what: LinesOf, whole: readonly Curve[] = curves): Line[] {
+  const singles = what.expression
+    ? expressionLines(curves, what, what.expression)
+    : curveLines(curves, what, whole);
+  const compared = what.options.difference ? compareLines(singles, what.baseline) : singles;
+  const lines =
+    what.groups === null ? compared.flatMap((one) => dressed(one, what)) : groupLines(compared, what);
+  return lines.sort((a, b) => Number(b.faint) - Number(a.faint));
+}
+
+/** A line of one run and key, before it is smoothed. */
+interface Single {
+  readonly run: string;
+  readonly key: string;
+  readonly line: Line;
+  /** What smoothing calls one: of the whole curve, so that zooming does not change it. */
+  readonly unit: number;
+}
+
+const kept = new WeakMap<Curve, { name: string; single: Single }>();
+
+function curveLines(curves: readonly Curve[], what: LinesOf, whole: readonly Curve[]): Single[] {
+  const singles: Single[] = [];
+  for (const [i, curve] of curves.entries()) {
+    const style = what.runs.get(curve.run);
+    if (style === undefined) continue;
+    const dressed = styleOf(style, curve.key, what);
+    const unit = smoothingUnit((whole[i] ?? curve).x);
+    const name = `${unit}${JSON.stringify(dressed)}`;
+    const known = kept.get(curve);
+    if (known?.name === name) {
+      singles.push(known.single);
+      continue;
+    }
+    const line = sortedByX(lineOf(curve, dressed));
+    const single = { run: curve.run, key: curve.key, line, unit };
+    kept.set(curve, { name, single });
+    singles.push(single);
+  }
+  return singles;
+}
+
+function expressionLines(curves: readonly Curve[], what: LinesOf, expression: Expression): Single[] {
+  const byRun = new Map<string, Map<string, XY>>();
+  for (const curve of curves) {
+    const known = byRun.get(curve.run) ?? new Map<string, XY>();
+    known.set(curve.key, sortedByX({ x: curve.x, y: curve.mean, low: null, high: null }));
+    byRun.set(curve.run, known);
+  }
+  const singles: Single[] = [];
+  for (const [run, known] of byRun) {
+    const style = what.runs.get(run);
+    const value = style === undefined ? null : evaluate(expression, known);
+    if (style === undefined || value === null) continue;
+    const line: Line = {
+      ...styleOf(style, "", { ...what, keys: [""] }),
+      ...value,
+      y: value.y.map((one) => (Number.isFinite(one) ? one : Number.NaN)),
+      low: null,
+      high: null,
+      marks: [],
+      members: 1,
+    };
+    singles.push({ run, key: "", line, unit: smoothingUnit(line.x) });
+  }
+  return singles;
+}
+
+/** With several keys in a panel, dashes tell keys apart; colours do where there is but one run. */
+function styleOf(style: DrawnStyle, key: string, { keys, runs, groups }: LinesOf): LineStyle {
+  const isOne = keys.length < 2;
+  const isLone = runs.size === 1 && groups === null;
+  const place = Math.max(0, keys.indexOf(key));
+  return {
+    id: isOne ? style.id : style.id + PART + key,
+    label: isOne ? style.label : `${style.label} · ${key}`,
+    colour: !isOne && isLone ? keyColour(key) : style.colour,
+    dash: [...(isOne || isLone ? style.dash : (DASHES[place % DASHES.length] ?? []))],
+    width: WIDTH,
+    faint: false,
+  };
+}
+
+export function keyColour(key: string): string {
+  return COLOURS[hashOf(key) % COLOURS.length] as string;
+}
+
+function compareLines(singles: readonly Single[], baseline: string | null): Single[] {
+  if (baseline === null) return singles.slice();
+  const bases = new Map(singles.filter((one) => one.run === baseline).map((one) => [one.key, one.line]));
+  return singles.flatMap((one) => {
+    const base = bases.get(one.key);
+    return base === undefined ? [] : [{ ...one, line: differenceOf(one.line, base) }];
+  });
+}
+
+/** The line as it is drawn: smoothed, with what was logged faintly behind it. */
+function dressed({ line, unit }: Single, { options }: LinesOf): Line[] {
+  const smoothed = smoothedLine(line, unit, options);
+  if (smoothed === line) return [line];
+  return [{ ...line, id: `${line.id}${PART}raw`, faint: true, marks: [] }, smoothed];
+}
+
+function smoothedLine(line: Line, unit: number, { smoothing, yScale }: ChartOptions): Line {
+  if (smoothing.kind === "none" || smoothing.amount <= 0) return line;
+  const y = smooth(line.x, line.y, smoothing, { unit, log: yScale === "log" });
+  return y === line.y ? line : { ...line, y, low: null, high: null };
+}
+
+function groupLines(singles: readonly Single[], what: LinesOf): Line[] {
+  const { options, keys } = what;
+  const lines: Line[] = [];
+  for (const { style, runs } of what.groups ?? []) {
+    const own = new Set(runs);
+    for (const key of what.expression ? [""] : keys) {
+      const members = singles.filter((one) => one.key === key && own.has(one.run));
+      if (members.length === 0) continue;
+      const unit = members.reduce((most, one) => Math.max(most, one.unit), 0);
+      const smoothed = members.map((one) => smoothedLine(one.line, unit, options));
+      if (options.aggregate.members) {
+        for (const line of smoothed) {
+          const colour = style.colour;
+          lines.push({
+            ...line,
+            id: `${style.id}${PART}${line.id}`,
+            colour,
+            faint: true,
+            low: null,
+            high: null,
+          });
+        }
+      }
+      const { x, y, low, high } = aggregate(smoothed, options.aggregate);
+      const dressedStyle = styleOf(style, key, what);
+      const label = `${dressedStyle.label} (n=${count(members.length)})`;
+      const marks = members.flatMap((one) => one.line.marks);
+      lines.push({ ...dressedStyle, label, width: 2, x, y, low, high, marks, members: members.length });
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,347 @@
+// The model of the page: the view, and what the server knows about it, each as signals. Components read them; nothing here
+// draws. One effect per question keeps the answers up to what the view asks.
+
+import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { place } from "../../app/navigation";
+import { mongoText, toMongo } from "../../filter/mongo";
+import { type FilterProblem, parseFilter } from "../../filter/parse";
+import { runStyles } from "../../series/palette";
+import { returns } from "../../server/client";
+import { type PointNews, type RunNews, type Watch, watch } from "../../server/live";
+import type { RunItem } from "../../server/types";
+import type { RunsView, ViewPatch } from "../../view/state";
+import { type ChangeOptions, ViewAddress } from "./data/address";
+import { columnOf } from "./data/column";
+import { CurveStore } from "./data/curves";
+import { DigestStore } from "./data/digests";
+import { type Drawn, drawnGroups, drawnRuns, listed, MOST_DRAWN } from "./data/drawn";
+import { GroupSource } from "./data/group-source";
+import { KeySource, pathOf, tellingKey } from "./data/keys";
+import type { DrawnStyle } from "./data/lines";
+import { RunSource, withNews } from "./data/run-source";
+
+/** Keys whose points the server sends at most. */
+const LIVE_KEYS = 500;
+const NEWS_MS = 250;
+const LATE_MS = 15_000;
+const HEAD_MS = 1500;
+
+export class Workspace {
+  readonly address = new ViewAddress();
+  readonly view = this.address.view;
+  readonly runs: RunSource;
+  /** Runs that are meant by name: pinned, baseline, the only ones shown. */
+  readonly named: RunSource;
+  readonly groups: GroupSource;
+  readonly keys = new KeySource();
+  readonly curves = new CurveStore();
+  readonly digests = new DigestStore();
+  /** The run that keys act on, in the list. */
+  readonly cursor = signal<string | null>(null);
+  /** Since when (ms) nothing comes from the server; null while it does. */
+  readonly brokenSince = signal<number | null>(null);
+  readonly now = signal(Date.now());
+
+  readonly #ends: (() => void)[] = [];
+  readonly #news = new Map<string, RunNews>();
+  /** Runs that changed, with their version, since curves were last compared with it. */
+  #late = new Map<string, number>();
+  #watch: Watch | null = null;
+  #watched = new Set<string>();
+  #timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  constructor(
+    readonly entity: string,
+    readonly project: string,
+  ) {
+    this.runs = new RunSource(entity, project);
+    this.named = new RunSource(entity, project);
+    this.groups = new GroupSource(entity, project);
+  }
+
+  change(patch: ViewPatch, options?: ChangeOptions): void {
+    this.address.change(patch, options);
+  }
+
+  changeRuns(runs: Partial<RunsView>, options?: ChangeOptions): void {
+    this.change({ runs }, options);
+  }
+
+  // --- what follows from the view and the answers
+
+  readonly #filter = computed(() => parseFilter(this.view.value.runs.filter));
+  readonly filterProblem: ReadonlySignal<FilterProblem | null> = computed(() => {
+    const parsed = this.#filter.value;
+    return parsed.ok ? null : parsed.problem;
+  });
+  /** The last filter that could be read, as JSON: half a word typed does not empty the list. */
+  #lastFilter = "";
+  readonly filterText = computed(() => {
+    const parsed = this.#filter.value;
+    if (parsed.ok) this.#lastFilter = parsed.condition === null ? "" : mongoText(toMongo(parsed.condition));
+    return this.#lastFilter;
+  });
+
+  readonly sparkKey = computed(
+    () => this.view.value.runs.sparkline ?? tellingKey(this.keys.keys.value.names),
+  );
+
+  /** The columns that are shown: chosen, or the last value of the key that is drawn small. */
+  readonly columns = computed(() => {
+    const chosen = this.view.value.runs.columns;
+    if (chosen.length > 0) return chosen;
+    return this.sparkKey.value === null ? [] : [`summary.${this.sparkKey.value}`];
+  });
+
+  /** The fields that the list of runs is asked for. */
+  readonly #fields = computed(() => {
+    const fields = new Set<string>();
+    for (const column of this.columns.value) {
+      const { field } = columnOf(column);
+      if (field !== null) fields.add(field);
+    }
+    return [...fields].sort();
+  });
+
+  /** Runs that are meant by name and not on the pages that are here. */
+  readonly #absent = computed(() => {
+    const { pinned, baseline, shownOnly } = this.view.value.runs;
+    const wanted = new Set([
+      ...pinned,
+      ...shownOnly.filter((id) => !id.includes(":")),
+      ...(baseline ? [baseline] : []),
+    ]);
+    return [...wanted].sort();
+  });
+
+  readonly isGrouped = computed(() => this.view.value.runs.group.length > 0);
+
+  /** The runs of the list in its order, pinned ones first. */
+  readonly listed = computed(() =>
+    listed(this.runs.rows.value, this.named.rows.value, this.view.value.runs.pinned),
+  );
+
+  readonly drawn = computed<Drawn>(() => {
+    const { runs } = this.view.value;
+    if (!this.isGrouped.value) {
+      return drawnRuns(this.runs.rows.value, this.named.rows.value, runs, this.runs.total.value);
+    }
+    return drawnGroups(this.groups.groups.value, (group) => this.groups.members(group.key).rows.value, runs);
+  });
+
+  /** Paths of the drawn runs; the same array as long as they are the same. */
+  readonly drawnPaths = stable(() => this.drawn.value.runs.map(pathOf));
+
+  /** How each drawn run looks, by path; the same map as long as all look the same. */
+  readonly styles = (() => {
+    let before: { name: string; styles: ReadonlyMap<string, DrawnStyle> } | null = null;
+    return computed(() => {
+      const { runs } = this.drawn.value;
+      const looks = runStyles(runs.map((run) => run.id));
+      const styles = runs.map((run): [string, DrawnStyle] => {
+        const look = looks.get(run.id);
+        return [
+          pathOf(run),
+          { id: run.id, label: run.name, colour: look?.colour ?? "", dash: look?.dash ?? [] },
+        ];
+      });
+      const name = JSON.stringify(styles);
+      if (before?.name !== name) before = { name, styles: new Map(styles) };
+      return before.styles;
+    });
+  })();
+
+  readonly baselinePath = computed(() => {
+    const { baseline } = this.view.value.runs;
+    return baseline === null ? null : `${this.entity}/${this.project}/${baseline}`;
+  });
+
+  find(id: string): RunItem | undefined {
+    const sources = [this.runs, this.named, ...this.groups.open];
+    for (const source of sources) {
+      const found = source.find(id);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  // --- life
+
+  /** Ask for what the view needs, now and whenever it changes; returns what ends it. */
+  start(): () => void {
+    const follow = (run: () => void): void => {
+      this.#ends.push(effect(run));
+    };
+    follow(() => {
+      const { path, search } = place.value;
+      this.address.follow(path, search);
+    });
+    follow(() => {
+      const { sort } = this.view.value.runs;
+      this.runs.ask({ filter: this.filterText.value, sort, columns: this.#fields.value });
+    });
+    follow(() => {
+      const ids = this.#absent.value;
+      const { sort } = this.view.value.runs;
+      const columns = this.#fields.value;
+      if (ids.length === 0) this.named.rows.value = [];
+      else this.named.ask({ filter: JSON.stringify({ id: { $in: ids } }), sort, columns });
+    });
+    follow(() => {
+      const { group, sort } = this.view.value.runs;
+      this.groups.ask({ filter: this.filterText.value, by: group, sort, columns: this.#fields.value });
+    });
+    follow(() => {
+      const paths = this.drawnPaths.value;
+      if (paths.length > 0 || this.runs.total.value === 0) this.keys.ask(paths);
+    });
+    follow(() => {
+      // All that is to be drawn has to be here.
+      const { runs } = this.view.value;
+      const { groups } = this.drawn.value;
+      if (groups === null && (runs.draw === 0 || runs.draw > this.runs.rows.value.length)) {
+        this.runs.fillUpTo(runs.draw || MOST_DRAWN);
+      }
+      for (const one of groups ?? []) {
+        this.groups.members(one.group.key).fillUpTo(MOST_DRAWN);
+      }
+    });
+    follow(() => {
+      void this.keys.keys.value;
+      this.#later("watch", () => this.watchKeys(), 300);
+    });
+    let isFirst = true;
+    follow(() => {
+      void returns.value; // a lost server is back: what is shown may be old
+      if (!isFirst) this.reload();
+      isFirst = false;
+    });
+    const clock = setInterval(() => {
+      this.now.value = Date.now();
+    }, 5000);
+    const late = setInterval(() => this.#compare(), LATE_MS);
+    return () => {
+      for (const end of this.#ends) end();
+      clearInterval(clock);
+      clearInterval(late);
+      for (const timer of this.#timers.values()) clearTimeout(timer);
+      this.#watch?.stop();
+      this.runs.stop();
+      this.named.stop();
+      this.groups.stop();
+      this.curves.stop();
+      this.address.write(true);
+    };
+  }
+
+  reload(): void {
+    void this.runs.refresh();
+    this.groups.reload();
+    this.keys.reload();
+    this.curves.refresh(null);
+  }
+
+  /** Listen to the keys that are shown, if that is not so already. */
+  watchKeys(): void {
+    const all = this.keys.keys.peek().names;
+    const wanted = all.length <= LIVE_KEYS ? all : [...this.curves.keys].slice(0, LIVE_KEYS);
+    if (this.#watch !== null && wanted.every((key) => this.#watched.has(key))) return;
+    this.#watch?.stop();
+    this.#watched = new Set(wanted);
+    this.#watch = watch(
+      { projects: [`${this.entity}/${this.project}`], keys: wanted },
+      {
+        run: (news) => this.#heard(news),
+        points: (news: PointNews) => this.curves.append(news),
+        reset: (runs) => {
+          if (runs === null) this.reload();
+          else this.curves.refresh(new Map(runs.map((run) => [run, Number.POSITIVE_INFINITY])));
+        },
+      },
+    );
+    const { brokenSince } = this.#watch;
+    this.#ends.push(
+      effect(() => {
+        this.brokenSince.value = brokenSince.value;
+      }),
+    );
+    // What came between the answers and the first event.
+    this.#later("gap", () => this.#compare(true), 1200);
+  }
+
+  #heard(news: RunNews): void {
+    this.#news.set(news.run, news);
+    this.#late.set(news.run, news.version);
+    this.#later("news", () => this.#takeIn(), NEWS_MS);
+  }
+
+  #takeIn(): void {
+    const changes = new Map<string, (run: RunItem) => RunItem | null>();
+    let isNew = false;
+    const known = this.keys.keys.peek().known;
+    let hasNewKey = false;
+    for (const news of this.#news.values()) {
+      const id = news.run.slice(news.run.lastIndexOf("/") + 1);
+      changes.set(id, (run) => withNews(run, news));
+      isNew ||= !news.is_deleted && this.find(id) === undefined;
+      hasNewKey ||= Object.keys(news.summary ?? {}).some((key) => !known.has(key) && !key.startsWith("_"));
+      if (news.state !== "running") this.curves.refresh(new Map([[news.run, news.version]]));
+    }
+    this.#news.clear();
+    batch(() => {
+      for (const source of [this.runs, this.named, ...this.groups.open]) source.patch(changes);
+      this.now.value = Date.now();
+    });
+    if (isNew) this.#later("head", () => void this.#newRuns(), HEAD_MS);
+    if (hasNewKey) this.#later("keys", () => this.keys.reload(), HEAD_MS);
+  }
+
+  async #newRuns(): Promise<void> {
+    await this.runs.refresh();
+    if (this.isGrouped.peek()) this.groups.reload();
+  }
+
+  /** Points may come late, below those that were sent: look again at what changed, now and then. */
+  #compare(isAll = false): void {
+    if (isAll) {
+      for (const run of this.drawn.peek().runs) {
+        if (run.state === "running") this.#late.set(pathOf(run), Number.POSITIVE_INFINITY);
+      }
+    }
+    const late = this.#late;
+    this.#late = new Map();
+    if (late.size > 0) this.curves.refresh(late);
+  }
+
+  /** Do something once, a moment from now, however often it is wanted until then. */
+  #later(name: string, run: () => void, wait: number): void {
+    if (this.#timers.has(name)) return;
+    this.#timers.set(
+      name,
+      setTimeout(() => {
+        this.#timers.delete(name);
+        run();
+      }, wait),
+    );
+  }
+}
+
+/** A computed list that stays the same array while its texts are the same. */
+function stable(compute: () => readonly string[]): ReadonlySignal<readonly string[]> {
+  let before: readonly string[] = [];
+  return computed(() => {
+    const now = compute();
+    if (now.length !== before.length || now.some((text, i) => text !== before[i])) before = now;
+    return before;
+  });
+}
+
+export const WorkspaceContext = createContext<Workspace | null>(null);
+
+export function useWorkspace(): Workspace {
+  const workspace = useContext(WorkspaceContext);
+  if (workspace === null) throw new Error("outside of a workspace");
+  return workspace;
+}
