@@ -146,6 +146,15 @@ describe("buckets", () => {
     }
   });
 
+  it("span the times of their points, whatever the clocks did", () => {
+    const live = new LiveCurve(bucketed([10, 11, 12, 13, 14], [1, 2, 3, 4, 5], 4), "step");
+    const { curve } = live.append({ steps: [15, 16], times_ns: [3e9, 99e9], values: [1, 1] });
+    expect([Array.from(curve.time), Array.from(curve.timeEnd)]).toEqual([
+      [10, 3],
+      [13, 99],
+    ]);
+  });
+
   it("are asked for again when something changes within one", () => {
     const start = bucketed([0, 1, 2, 3], [1, 2, 3, 4], 2);
     expect(new LiveCurve(start, "step").append(points([3], [9])).isIncomplete).toBe(true);

@@ -17,6 +17,7 @@ function randomOptions(random: Random): state.ChartOptions {
       band: random.pick(state.BANDS),
       members: random.chance(0.5),
     },
+    difference: random.chance(0.5),
   };
 }
 
@@ -46,6 +47,7 @@ function randomView(random: Random): state.ViewState {
     shownOnly: texts(),
     pinned: texts(),
     baseline: maybe(),
+    draw: random.below(2000),
     columns: texts(),
     sparkline: maybe(),
     selected: texts(),
@@ -144,6 +146,8 @@ describe("what is not understood", () => {
     "clip=-1",
     "clip=",
     "clip=NaN",
+    "draw=-1",
+    "diff=yes",
     "xs=cubic",
     "ys=toString",
     "theme=pink",
