@@ -3,33 +3,17 @@
 
 import type { Smoothing } from "../view/state";
 import { type SmoothOptions, smooth } from "./smooth";
-
-export interface SmoothRequest {
-  readonly id: number;
-  readonly x: Float64Array;
-  readonly y: Float64Array;
-  readonly smoothing: Smoothing;
-  readonly options: SmoothOptions;
-}
-
-export interface SmoothAnswer {
-  readonly id: number;
-  readonly y: Float64Array;
-}
+import { answer, type SmoothAnswer, type SmoothRequest } from "./smooth-request";
 
 /** What a Worker and a MessagePort have in common. */
 export interface Port {
   onmessage: ((event: MessageEvent) => void) | null;
+  onerror?: ((event: ErrorEvent) => void) | null;
   postMessage(message: unknown): void;
 }
 
 /** Curves up to this length are smoothed at once: about a millisecond. */
 export const SHORT = 20_000;
-
-export function answer({ id, x, y, smoothing, options }: SmoothRequest): SmoothAnswer {
-  const smoothed = smooth(x, y, smoothing, options);
-  return { id, y: smoothed === y ? y.slice() : smoothed };
-}
 
 interface Waiting {
   readonly line: string;
@@ -43,6 +27,7 @@ export class Smoother {
   private working: Waiting | null = null;
   private readonly queue = new Map<string, Waiting>();
   private lastId = 0;
+  private isBroken = false;
 
   constructor(private readonly open: () => Port = openWorker) {}
 
@@ -72,8 +57,16 @@ export class Smoother {
     if (this.port === null) {
       this.port = this.open();
       this.port.onmessage = (event) => this.take(event.data as SmoothAnswer);
+      this.port.onerror = () => this.fail();
     }
-    this.port.postMessage(next.request);
+    if (this.isBroken) this.take(answer(next.request));
+    else this.port.postMessage(next.request);
+  }
+
+  /** A worker that cannot run must not leave lines undrawn: from here on the page's thread does its work. */
+  private fail(): void {
+    this.isBroken = true;
+    if (this.working !== null) this.take(answer(this.working.request));
   }
 
   private take({ id, y }: SmoothAnswer): void {

@@ -1,6 +1,6 @@
-// The worker's side of aside.ts: smooths what it is sent. A million points take 30 to 700 ms, too long for the page's thread.
+// The worker's side of aside.ts: smooths what it is sent. A million points take 30 to 1,000 ms, too long for the page's thread.
 
-import { answer, type SmoothRequest } from "./aside";
+import { answer, type SmoothRequest } from "./smooth-request";
 
 const scope = self as unknown as {
   onmessage: (event: MessageEvent<SmoothRequest>) => void;

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { answer, type Port, SHORT, Smoother } from "../../src/series/aside";
+import { type Port, SHORT, Smoother } from "../../src/series/aside";
 import { smooth } from "../../src/series/smooth";
+import { answer } from "../../src/series/smooth-request";
 
 const n = SHORT + 1;
 const x = Float64Array.from({ length: n }, (_, i) => i);
@@ -39,4 +40,16 @@ it("smooths long curves elsewhere, and only the newest of several questions abou
   expect(answers[4]).toEqual(smooth(x, y, { kind: "window", amount: 0.9 }));
   expect(x.length).toBe(n); // what was sent is still the sender's
   close();
+});
+
+it("does the work itself when the worker cannot run", async () => {
+  const port: Port = {
+    onmessage: null,
+    postMessage: () => queueMicrotask(() => port.onerror?.({} as ErrorEvent)),
+  };
+  const smoother = new Smoother(() => port);
+  const wanted = smooth(x, y, { kind: "ema", amount: 0.4 });
+  const asked = ["a", "b"].map((line) => smoother.smooth(line, x, y, { kind: "ema", amount: 0.4 }));
+  expect(await Promise.all(asked)).toEqual([wanted, wanted]);
+  expect(await smoother.smooth("c", x, y, { kind: "ema", amount: 0.4 })).toEqual(wanted);
 });
