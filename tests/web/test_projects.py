@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.web.accessibility import violations
 from tests.web.conftest import PHONE, OpenPage, Served, fill, serving
 
 
@@ -57,6 +58,7 @@ def test_the_first_run_appears_by_itself(open_page: OpenPage, tmp_path: Path) ->
     with serving(tmp_path / "home") as served:
         page = open_page(served.url)
         expect(page.get_by_role("heading", name="Nothing has been logged yet")).to_be_visible()
+        assert violations(page) == []
         expect(page.locator("pre")).to_contain_text('run = strobe.init(project="first")')
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.get_by_role("button", name="Copy the code").click()
@@ -75,6 +77,7 @@ def test_the_first_run_appears_by_itself(open_page: OpenPage, tmp_path: Path) ->
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: OpenPage, ui: Served) -> None:
     page = open_page(ui.url, viewport=PHONE)
     expect(page.locator("li.project")).to_have_count(2)
-    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    for scroller in ("document.documentElement", "document.getElementById('main')"):
+        assert page.evaluate(f"{scroller}.scrollWidth") == PHONE["width"]
     for control in ("Search and commands", "Look"):
         expect(page.get_by_role("button", name=control)).to_be_visible()

@@ -24,7 +24,7 @@ export function go(to: Page | string, options: { replace?: boolean; search?: str
   else if (url !== location.pathname + location.search) history.pushState(null, "", url);
   const before = place.value.path;
   place.value = current();
-  if (place.value.path !== before) window.scrollTo(0, 0);
+  if (place.value.path !== before) document.getElementById("main")?.scrollTo(0, 0);
 }
 
 export interface LinkProps extends Omit<JSX.HTMLAttributes<HTMLAnchorElement>, "href"> {

@@ -41,6 +41,8 @@ export function SignIn(): JSX.Element {
           <Logo />
         </span>
         <h1>Sign in</h1>
+        {/* What a key is filed under by a browser that keeps it. */}
+        <input type="text" name="username" autocomplete="username" value="strobe" readOnly hidden />
         <TextField
           label="Key"
           isLabelShown

@@ -29,6 +29,7 @@ export function Sparkline({
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
+      preserveAspectRatio="none"
       role="img"
       aria-label={title}
       style={colour ? { color: colour } : undefined}
