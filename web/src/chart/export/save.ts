@@ -1,0 +1,54 @@
+// Hands a file that was made in the page to the person.
+
+import type { FigureSpec, FigureStyle } from "../figure";
+import { csvOf } from "./csv";
+import { matplotlibOf } from "./matplotlib";
+import { pngOf } from "./png";
+import { svgOf } from "./svg";
+
+export type ExportKind = "png" | "svg" | "csv" | "py";
+
+export const EXPORTS: readonly { readonly kind: ExportKind; readonly title: string }[] = [
+  { kind: "png", title: "PNG picture" },
+  { kind: "svg", title: "SVG drawing" },
+  { kind: "csv", title: "CSV of the points" },
+  { kind: "py", title: "matplotlib script" },
+];
+
+/** Return a panel as a file of a kind. */
+export async function exportPanel(
+  kind: ExportKind,
+  spec: FigureSpec,
+  style: Partial<FigureStyle> = {},
+): Promise<Blob> {
+  switch (kind) {
+    case "png":
+      return await pngOf(spec, style);
+    case "svg":
+      return new Blob([svgOf(spec, style)], { type: "image/svg+xml" });
+    case "csv":
+      return new Blob([csvOf(spec.lines, spec.xAxis, spec.yName ?? spec.title)], { type: "text/csv" });
+    case "py": {
+      const options = {
+        file: `${fileName(spec.title)}.pdf`,
+        ...(style.theme === undefined ? {} : { colourOf: style.theme.colourOf }),
+      };
+      return new Blob([matplotlibOf(spec, options)], { type: "text/x-python" });
+    }
+  }
+}
+
+/** Return a name that every file system takes. */
+export function fileName(title: string): string {
+  return title.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "") || "chart";
+}
+
+/** Save a file as a download. */
+export function save(file: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  // the download has begun when the next task runs; some browsers need longer
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
