@@ -12,7 +12,7 @@ export interface Port {
   postMessage(message: unknown): void;
 }
 
-/** Curves up to this length are smoothed at once: about a millisecond. */
+/** Curves up to this length are smoothed at once: a few milliseconds, the median 20. */
 export const SHORT = 20_000;
 
 interface Waiting {
