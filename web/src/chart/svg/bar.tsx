@@ -70,39 +70,40 @@ export function Bars({
   return (
     <div ref={holder} class="svg-chart">
       {width > 0 && (
-        <svg width={width} height={height} role="listbox" aria-label={name} aria-multiselectable="true">
-          {bars.map((bar, i) => (
-            <g
-              key={bar.id}
-              role="option"
-              class={brushed !== null && !brushed.has(bar.id) ? "bar dim" : "bar"}
-              aria-selected={brushed?.has(bar.id) ?? false}
-              aria-label={`${bar.label}: ${number(bar.value)}`}
-              tabIndex={i === 0 ? 0 : -1}
-              transform={`translate(0 ${i * ROW})`}
-              onClick={() => toggle(bar.id)}
-              onKeyDown={(event) => onKeyDown(event, bar.id)}
-              onFocus={() => onHover?.(bar.id)}
-              onPointerEnter={() => onHover?.(bar.id)}
-              onPointerLeave={() => onHover?.(null)}
-            >
-              <title>{`${bar.label}: ${number(bar.value)}`}</title>
-              <rect class={bar.id === highlighted ? "row meant" : "row"} width={width} height={ROW} />
-              <text x={labelWidth} y={ROW / 2} dy="0.35em" text-anchor="end">
-                {shortened(bar.label, labelWidth)}
-              </text>
-              <BarShape bar={bar} xs={xs} />
-            </g>
-          ))}
+        <svg
+          width={width}
+          height={height}
+          role="application"
+          aria-roledescription="bar chart"
+          aria-label={name}
+        >
+          <g role="listbox" aria-label={name} aria-multiselectable="true">
+            {bars.map((bar, i) => (
+              <g
+                key={bar.id}
+                role="option"
+                class={brushed !== null && !brushed.has(bar.id) ? "bar dim" : "bar"}
+                aria-selected={brushed?.has(bar.id) ?? false}
+                aria-label={`${bar.label}: ${number(bar.value)}`}
+                tabIndex={i === 0 ? 0 : -1}
+                transform={`translate(0 ${i * ROW})`}
+                onClick={() => toggle(bar.id)}
+                onKeyDown={(event) => onKeyDown(event, bar.id)}
+                onFocus={() => onHover?.(bar.id)}
+                onPointerEnter={() => onHover?.(bar.id)}
+                onPointerLeave={() => onHover?.(null)}
+              >
+                <title>{`${bar.label}: ${number(bar.value)}`}</title>
+                <rect class={bar.id === highlighted ? "row meant" : "row"} width={width} height={ROW} />
+                <text x={labelWidth} y={ROW / 2} dy="0.35em" text-anchor="end">
+                  {shortened(bar.label, labelWidth)}
+                </text>
+                <BarShape bar={bar} xs={xs} />
+              </g>
+            ))}
+          </g>
           {baseline !== null && (
-            <line
-              role="presentation"
-              class="baseline"
-              x1={xs.at(baseline)}
-              x2={xs.at(baseline)}
-              y1={0}
-              y2={height}
-            />
+            <line class="baseline" x1={xs.at(baseline)} x2={xs.at(baseline)} y1={0} y2={height} />
           )}
         </svg>
       )}
