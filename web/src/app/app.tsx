@@ -1,7 +1,7 @@
 // The frame: banner, header, the page that the address names, and what lies over it.
 
 import { effect } from "@preact/signals";
-import type { FunctionComponent, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Palette } from "../keys/palette";
 import { Sheet } from "../keys/sheet";
@@ -9,10 +9,11 @@ import { needsSignIn } from "../server/client";
 import { EmptyState } from "../ui/note";
 import { Toasts } from "../ui/toast";
 import { Banner } from "./banner";
+import { Boundary } from "./boundary";
 import { Header } from "./header";
 import { lazy } from "./lazy";
 import { go, Link, page, place } from "./navigation";
-import type { Page } from "./route";
+import { type Page, pathOf } from "./route";
 import { SignIn } from "./signin";
 import "./app.css";
 
@@ -49,7 +50,9 @@ export function App(): JSX.Element {
       <Banner />
       <Header />
       <div id="main" class="app-page" tabIndex={-1}>
-        <Shown at={page.value} />
+        <Boundary key={keyOf(page.value)}>
+          <Shown at={page.value} />
+        </Boundary>
       </div>
       <Palette />
       <Sheet />
@@ -58,7 +61,11 @@ export function App(): JSX.Element {
   );
 }
 
-/** Pages of another project or run are other pages: nothing of the one before stays. */
+/** A page of another project or run is another page: nothing of the one before stays. Tabs are the same page. */
+function keyOf(at: Page): string {
+  return pathOf("tab" in at ? { ...at, tab: "" } : at);
+}
+
 function Shown({ at }: { at: Page }): JSX.Element {
   switch (at.name) {
     case "projects":
@@ -66,11 +73,11 @@ function Shown({ at }: { at: Page }): JSX.Element {
     case "signin":
       return <SignIn />;
     case "workspace":
-      return keyed(Workspace, `${at.entity}/${at.project}`, at);
+      return <Workspace {...at} />;
     case "compare":
-      return keyed(Compare, `${at.entity}/${at.project}`, at);
+      return <Compare {...at} />;
     case "run":
-      return keyed(Run, `${at.entity}/${at.project}/${at.run}`, at);
+      return <Run {...at} />;
     case "settings":
       return <Settings {...at} />;
     case "missing":
@@ -84,12 +91,4 @@ function Shown({ at }: { at: Page }): JSX.Element {
         </main>
       );
   }
-}
-
-function keyed<Props extends object>(
-  Shell: FunctionComponent<Props>,
-  key: string,
-  props: Props,
-): JSX.Element {
-  return <Shell key={key} {...props} />;
 }

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { Keys } from "../keys/keys";
 import { isPaletteOpen } from "../keys/palette";
 import { isSheetOpen } from "../keys/sheet";
+import { lostSince } from "../server/client";
 import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { Menu } from "../ui/menu";
@@ -23,6 +24,7 @@ export function Header(): JSX.Element {
         <Logo />
       </Link>
       <Crumbs />
+      <ServerState />
       <div class="header-end">
         <Button
           class="header-search"
@@ -48,6 +50,23 @@ export function Header(): JSX.Element {
         <UserMenu />
       </div>
     </header>
+  );
+}
+
+/** Whether the server answers; which one it is, for whoever points at it. */
+function ServerState(): JSX.Element | null {
+  const facts = server.value;
+  if (facts === null) return null;
+  const isLost = lostSince.value !== null;
+  const name = `${facts.auth ? "Strobe server" : "strobe ui"} ${facts.version} at ${location.host}`;
+  return (
+    <span
+      class={`server-state${isLost ? " server-lost" : ""}`}
+      title={isLost ? `${name} does not answer` : name}
+    >
+      <span class="server-dot" aria-hidden="true" />
+      {isLost ? "Not connected" : "Connected"}
+    </span>
   );
 }
 

@@ -49,6 +49,9 @@ const API = "/api/v1";
 const CSRF = { "X-Strobe-CSRF": "1" };
 /** What a proxy says when the server behind it is away. */
 const AWAY = new Set([502, 504]);
+/** How long, and how often, a read waits for a server that is busy. */
+const LONGEST_PAUSE_S = 10;
+const MOST_LATER = 3;
 
 /** Return the address of an endpoint: path parts as they are, parameters encoded; lists repeat, null is left out. */
 export function address(path: string, query: Query = {}): string {
@@ -70,10 +73,16 @@ export function place(...parts: readonly string[]): string {
 export async function send(method: string, path: string, ask: Ask = {}): Promise<Response> {
   const waits = ask.waits ?? method === "GET";
   const backoff = new Backoff();
+  let later = 0;
   for (;;) {
     const answer = await tried(method, path, ask);
     if (answer !== null && !AWAY.has(answer.status)) {
       found();
+      const pause = waits ? pauseOf(answer) : null;
+      if (pause !== null && later++ < MOST_LATER) {
+        await slept(pause, ask.abort);
+        continue;
+      }
       if (answer.ok || answer.status === 304) return answer;
       const problem = await problemOf(answer);
       if (problem.status === 401) needsSignIn.value = true;
@@ -150,6 +159,18 @@ async function problemOf(answer: Response): Promise<ServerProblem> {
     kind,
     document.request ?? "",
   );
+}
+
+/** Return how long (ms) a busy server asks to wait; null if it does not, or for too long. */
+function pauseOf(answer: Response): number | null {
+  if (answer.status !== 429 && answer.status !== 503) return null;
+  const seconds = Number(answer.headers.get("retry-after") ?? "none");
+  return seconds <= LONGEST_PAUSE_S ? seconds * 1000 : null;
+}
+
+async function slept(ms: number, abort: AbortSignal | undefined): Promise<void> {
+  await new Promise((done) => setTimeout(done, ms));
+  abort?.throwIfAborted();
 }
 
 // --- a server that went away
