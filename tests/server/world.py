@@ -16,8 +16,9 @@ from strobe.journal import event as ev
 from strobe.journal.reader import Entry, Noted, Row
 from strobe.journal.segment import Header
 from strobe.server.endpoint import Endpoint
-from strobe.wire import BATCHES
+from strobe.wire import BATCHES, BUNDLE
 from strobe.wire.batch import encode_batch
+from strobe.wire.bundle import FileHead, encode_file
 from strobe.wire.pack import pack
 from tests.server.conftest import Stage
 
@@ -150,6 +151,8 @@ class World:
             "change_alert_sink": {"json": {"name": "u"}},
             "watch_live": {"params": {"runs": run}},
             "put_file": {"content": b"beta"},
+            "put_files": {"content": bundle_of({"a.txt": b"beta"}), "headers": {"content-type": BUNDLE}},
+            "put_draft_files": {"content": bundle_of({"b.txt": b"draft"}), "headers": {"content-type": BUNDLE}},
             "start_upload": {"json": upload},
             "put_part": {"content": BODY + b"up"},
             "create_draft": {"json": draft_of("more", "c.txt", b"c")},
@@ -193,6 +196,14 @@ def build(stage: Stage) -> World:
     for access in ACCESSES:
         world.furnish(access)
     return world
+
+
+def bundle_of(bodies: dict[str, bytes], **said: Any) -> bytes:
+    heads = [
+        FileHead(path=path, size=len(body), sha256=hashlib.sha256(body).hexdigest(), **said)
+        for path, body in bodies.items()
+    ]
+    return b"".join(encode_file(head, body) for head, body in zip(heads, bodies.values(), strict=True))
 
 
 def draft_of(name: str, path: str, body: bytes, *, run: str | None = None) -> dict[str, Any]:

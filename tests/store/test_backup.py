@@ -12,7 +12,9 @@ from strobe.errors import StoreVersion, UsageError
 from strobe.home import RunPath
 from strobe.store.backup import read_manifest, restore_backup, tables, write_backup
 from strobe.store.blobs import open_blobs
+from strobe.store.contents import Hashes
 from strobe.store.database import Database
+from strobe.store.files import NewFile
 from strobe.store.schema import VERSION, migrate
 from strobe.store.sqlite import SqliteDatabase
 from strobe.store.store import Store
@@ -32,6 +34,7 @@ def fill(store: Store, directory: Path) -> Clock:
     with store.contents.incoming() as incoming:
         incoming.write(b"hello")
         store.files.put(store.runs.find(PATH).id, "a/b.txt", incoming)
+    store.files.put_all(store.runs.find(PATH).id, [(NewFile("small", Hashes.of(b"in a pack")), b"in a pack")])
     return clock
 
 
@@ -64,6 +67,7 @@ def test_everything_comes_back_in_another_database(filled: Store, tmp_path: Path
     assert (run.summary["loss"], run.attributes["name"]) == (299.0, "first")
     file = copy.files.get(run.row.id, "a/b.txt")
     assert b"".join(copy.files.read(file)) == b"hello"
+    assert b"".join(copy.files.read(copy.files.get(run.row.id, "small"))) == b"in a pack"
     copy.close()
 
 

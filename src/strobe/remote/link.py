@@ -44,6 +44,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     batch_bytes: int = 4 << 20
     request_bytes: int = 16 << 20
     part_bytes: int = 8 << 20
+    bundle_bytes: int = 8 << 20
 
 
 class Handshake(msgspec.Struct, frozen=True, kw_only=True):

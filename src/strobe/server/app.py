@@ -55,6 +55,7 @@ ROUTES = (
     "alerts",
     "live",
     "files",
+    "bundles",
     "uploads",
     "artifact_drafts",
     "artifacts",

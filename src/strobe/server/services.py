@@ -41,6 +41,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     decompressed_bytes: int = 1 << 30
     #: one part of a file
     part_bytes: int = 64 << 20
+    #: many small files in one request
+    bundle_bytes: int = 8 << 20
     #: a JSON body
     json_bytes: int = 8 << 20
 

@@ -27,13 +27,14 @@ from strobe.errors import NotInStore, StoreVersion, UsageError
 from strobe.store.blobs import Blobs, open_blobs
 from strobe.store.contents import Contents
 from strobe.store.database import Cursor, Row, marks
+from strobe.store.place import PACKS
 from strobe.store.schema import MIGRATIONS, VERSION
 
 _FORMAT = 1
 _AT_ONCE = 500
 _MAX_ROW_BYTES = 1 << 30
 #: what keys of finished blobs begin with
-_KEPT = ("sha256/", "parts/")
+_KEPT = ("sha256/", PACKS, "parts/")
 
 
 class Manifest(msgspec.Struct, kw_only=True):

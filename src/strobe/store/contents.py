@@ -22,6 +22,7 @@ from strobe.artifact import digest as digests
 from strobe.errors import NotInStore, StoreBusy, UsageError
 from strobe.store.blobs import Blobs
 from strobe.store.database import Cursor, Database, marks
+from strobe.store.place import locate
 
 T = TypeVar("T")
 #: what refers to a content that is there now; runs in the transaction that makes it known
@@ -57,12 +58,19 @@ class Hashes:
         self._algorithm = algorithm
         self._size = 0
 
-    def update(self, piece: bytes) -> None:
+    def update(self, piece: bytes | memoryview) -> None:
         self._sha256.update(piece)
         self._md5.update(piece)
         if self._other is not None:
             self._other.update(piece)
         self._size += len(piece)
+
+    @classmethod
+    def of(cls, body: bytes | memoryview, algorithm: str = digests.MD5) -> Content:
+        """Return what some bytes are."""
+        hashes = cls(algorithm)
+        hashes.update(body)
+        return hashes.content
 
     @property
     def content(self) -> Content:
@@ -170,10 +178,12 @@ class Contents:
 
     def read(self, sha256: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Yield the bytes from `start` up to but without `stop`; NotInStore at once if there is no such content."""
-        row = self.database.read(lambda cursor: cursor.one("SELECT key FROM blob WHERE sha256 = ?", sha256))
+        row = self.database.read(lambda cursor: cursor.one("SELECT key, size FROM blob WHERE sha256 = ?", sha256))
         if row is None:
             raise NotInStore(f"there is no content with the sha256 {sha256!r}")
-        return self.blobs.read(row[0], start, stop)
+        key, first = locate(row[0])
+        end = row[1] if stop is None else min(stop, row[1])
+        return self.blobs.read(key, first + start, first + max(start, end))
 
     def _add(self, key: str, content: Content, change: Change[T]) -> T:
         now = self.clock()

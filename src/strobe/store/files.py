@@ -6,15 +6,17 @@ otherwise knowing a digest would be enough to get another project's file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import msgspec
 
 from strobe.errors import NotInStore, StoreChanged, UsageError
 from strobe.store.contents import Content, Contents, Incoming, check_sha256
-from strobe.store.database import Cursor, Row
+from strobe.store.database import Cursor, Row, in_parts, marks
 from strobe.store.filepath import LAST, check_file_path
+from strobe.store.packing import keep_all
 from strobe.store.references import is_in_project
 
 #: when the SDK was to keep a file: whenever it changed, at once, or at the end of the run
@@ -41,6 +43,29 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     uploaded_ns: int
 
 
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file that is to be put; `over` as in `Files.put`."""
+
+    path: str
+    content: Content
+    policy: str = "now"
+    mtime_ns: int | None = None
+    over: str | None = None
+
+    def stored(self, now_ns: int) -> RunFile:
+        it = self.content
+        return RunFile(
+            path=self.path,
+            size=it.size,
+            sha256=it.sha256,
+            md5=it.md5,
+            mtime_ns=self.mtime_ns,
+            policy=self.policy,
+            uploaded_ns=now_ns,
+        )
+
+
 class Files:
     """The files of all runs."""
 
@@ -65,8 +90,22 @@ class Files:
         """
         check_place(path, policy)
         return self.contents.keep(
-            incoming, lambda cursor, it: self._add(cursor, run_id, path, it, policy, mtime_ns, over)
+            incoming,
+            lambda cursor, it: self._add(cursor, run_id, NewFile(path, it, policy, mtime_ns, over)),
         )
+
+    def put_all(self, run_id: int, new: Sequence[tuple[NewFile, bytes | memoryview]]) -> Sequence[str | None]:
+        """Put many small files at once, whose places were checked.
+
+        Returns for each None, or, as it was not put, what is there instead of what it was to replace.
+        """
+        files = [it for it, _ in new]
+        kept = keep_all(
+            self.contents,
+            [(it.content, body) for it, body in new],
+            lambda cursor: self._add_all(cursor, run_id, files),
+        )
+        return [there for _, there in kept]
 
     def put_known(
         self,
@@ -92,7 +131,7 @@ class Files:
             row = cursor.one("SELECT md5, size FROM blob WHERE sha256 = ?", sha256)
             if row is None or row[1] != size:
                 return None
-            return self._add(cursor, run_id, path, Content(sha256, *row), policy, mtime_ns, over)
+            return self._add(cursor, run_id, NewFile(path, Content(sha256, *row), policy, mtime_ns, over))
 
         return self._database.write(change)
 
@@ -135,7 +174,7 @@ class Files:
         over: str | None = None,
     ) -> None:
         """Take what an upload in parts brought (see strobe.store.uploads)."""
-        self._add(cursor, run_id, path, content, policy, mtime_ns, over)
+        self._add(cursor, run_id, NewFile(path, content, policy, mtime_ns, over))
 
     def project_of(self, cursor: Cursor, owner_id: int) -> tuple[str, str] | None:
         """Return the entity and project of a run that is there (see strobe.store.uploads)."""
@@ -146,40 +185,40 @@ class Files:
         )
         return (row[0], row[1]) if row is not None else None
 
-    def _add(
-        self,
-        cursor: Cursor,
-        run_id: int,
-        path: str,
-        content: Content,
-        policy: str,
-        mtime_ns: int | None,
-        over: str | None,
-    ) -> RunFile:
+    def _add(self, cursor: Cursor, run_id: int, new: NewFile) -> RunFile:
+        ((file, there),) = self._add_all(cursor, run_id, [new])
+        if there is not None:
+            raise StoreChanged(f"{new.path!r} is {there}, not {new.over}; look at what is there, and say it as `over`")
+        return file
+
+    def _add_all(self, cursor: Cursor, run_id: int, new: Sequence[NewFile]) -> Sequence[tuple[RunFile, str | None]]:
+        """Refer to contents that are held; with each file what is there instead, if that was not to be replaced."""
         now = self.contents.clock()
         if not self._note(cursor, run_id):  # which locks the run, too
             raise NotInStore("the run is not there any more")
-        if over is not None:
-            row = cursor.one("SELECT sha256 FROM run_file WHERE run_id = ? AND path = ?", run_id, path)
-            there = NOTHING if row is None else row[0]
-            if there not in (over, content.sha256):
-                raise StoreChanged(f"{path!r} is {there}, not {over}; look at what is there, and say it as `over`")
-        cursor.run(
+        there: dict[str, str] = {}
+        for some in in_parts([it.path for it in new if it.over is not None]):
+            sql = f"SELECT path, sha256 FROM run_file WHERE run_id = ? AND path IN ({marks(len(some))})"
+            there.update((path, sha256) for path, sha256 in cursor.all(sql, run_id, *some))
+        found = []
+        for it in new:
+            known = there.get(it.path, NOTHING)
+            is_changed = it.over is not None and known not in (it.over, it.content.sha256)
+            found.append((it.stored(now), known if is_changed else None))
+            if not is_changed:
+                there[it.path] = it.content.sha256
+        cursor.many(
             "INSERT INTO run_file (run_id, path, sha256, size, mtime_ns, policy, uploaded_ns) "
             "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, path) DO UPDATE SET sha256 = excluded.sha256, "
             "size = excluded.size, mtime_ns = excluded.mtime_ns, policy = excluded.policy, "
             "uploaded_ns = excluded.uploaded_ns",
-            *(run_id, path, content.sha256, content.size, mtime_ns, policy, now),
+            [
+                (run_id, file.path, file.sha256, file.size, file.mtime_ns, file.policy, now)
+                for file, changed in found
+                if changed is None
+            ],
         )
-        return RunFile(
-            path=path,
-            size=content.size,
-            sha256=content.sha256,
-            md5=content.md5,
-            mtime_ns=mtime_ns,
-            policy=policy,
-            uploaded_ns=now,
-        )
+        return found
 
     def _note(self, cursor: Cursor, run_id: int) -> int:
         """Let whoever watches the run know that it has changed."""
@@ -192,6 +231,12 @@ def check_place(path: str, policy: str) -> None:
     check_file_path(path)
     if policy not in get_args(Policy):
         raise UsageError(f"policy {policy!r}: it can be {', '.join(get_args(Policy))}")
+
+
+def check_over(over: str | None) -> None:
+    """Raise UsageError if this is nothing that a file could replace."""
+    if over is not None and over != NOTHING:
+        check_sha256(over)
 
 
 def _file(row: Row) -> RunFile:

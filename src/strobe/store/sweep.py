@@ -6,22 +6,21 @@ lock, bytes afterwards. Bytes that no row knows may belong to a writer who is ab
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 from strobe.store.artifacts import Artifacts
-from strobe.store.blobs import Blob
 from strobe.store.contents import Contents
 from strobe.store.database import Cursor, marks
+from strobe.store.place import PACKS, locate, unused
 from strobe.store.references import UNREFERENCED
 from strobe.store.uploads import Uploads
 
 DAY_S = 24 * 3600.0
 
 _AT_ONCE = 500
-#: where keys are noted, by what they begin with; drafts of a directory are noted nowhere
-_NOTED = {"sha256/": "blob", "parts/": "upload_part", "incoming/": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,9 @@ def _sweep_contents(contents: Contents, before_ns: int) -> tuple[int, int]:
     last = ""
     while True:
         candidates, gone = contents.database.write(partial(_forget, before_ns=before_ns, after=last))
-        contents.blobs.delete([key for key, _ in gone])
+        # A pack goes with the last of what it holds; nothing is ever added to one, so who looks last sees that.
+        blobs = {locate(place)[0] for place, _ in gone}
+        contents.blobs.delete(contents.database.read(partial(unused, blobs)))
         count += len(gone)
         size += sum(bytes_ for _, bytes_ in gone)
         if not candidates:
@@ -85,7 +86,7 @@ def _sweep_contents(contents: Contents, before_ns: int) -> tuple[int, int]:
 
 
 def _forget(cursor: Cursor, *, before_ns: int, after: str) -> tuple[list[str], list[tuple[str, int]]]:
-    """Delete some rows that nobody refers to; return which were looked at, and (key, size) of the deleted."""
+    """Delete some rows that nobody refers to; return which were looked at, and (place, size) of the deleted."""
     rows = cursor.all(
         f"SELECT sha256 FROM blob WHERE sha256 > ? AND held_ns < ? AND {UNREFERENCED} "
         f"ORDER BY sha256 LIMIT {_AT_ONCE}{cursor.dialect.for_update}",
@@ -105,24 +106,32 @@ def _forget(cursor: Cursor, *, before_ns: int, after: str) -> tuple[list[str], l
 
 def _sweep_orphans(contents: Contents, before_ns: int) -> tuple[int, int]:
     count = size = 0
-    for prefix, table in _NOTED.items():
+    for prefix, find in _ORPHANS.items():
         old = (blob for blob in contents.blobs.list(prefix) if blob.modified_ns < before_ns)
         while some := list(islice(old, _AT_ONCE)):
-            orphans = _without_row(contents, table, some)
-            contents.blobs.delete([blob.key for blob in orphans])
+            sizes = {blob.key: blob.size for blob in some}
+            orphans = contents.database.read(partial(find, sizes))
+            contents.blobs.delete(orphans)
             count += len(orphans)
-            size += sum(blob.size for blob in orphans)
+            size += sum(sizes[key] for key in orphans)
     return count, size
 
 
-def _without_row(contents: Contents, table: str | None, found: list[Blob]) -> list[Blob]:
-    if table is None:
-        return found
-    sql = f"SELECT key FROM {table} WHERE key IN ({marks(len(found))})"
-    keys = [blob.key for blob in found]
-    known = {row[0] for row in contents.database.read(lambda cursor: cursor.all(sql, *keys))}
-    return [blob for blob in found if blob.key not in known]
+def _unknown_parts(keys: Iterable[str], cursor: Cursor) -> list[str]:
+    keys = list(keys)
+    rows = cursor.all(f"SELECT key FROM upload_part WHERE key IN ({marks(len(keys))})", *keys)
+    known = {row[0] for row in rows}
+    return [key for key in keys if key not in known]
 
 
 def _ns(seconds: float) -> int:
     return int(seconds * 1e9)
+
+
+#: what keys begin with, and how to find those that nothing knows; drafts of a directory are noted nowhere
+_ORPHANS: dict[str, Callable[[Iterable[str], Cursor], list[str]]] = {
+    "sha256/": unused,
+    PACKS: unused,
+    "parts/": _unknown_parts,
+    "incoming/": lambda keys, cursor: list(keys),
+}

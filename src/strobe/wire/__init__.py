@@ -13,6 +13,8 @@ OLDEST_PROTOCOL = 1
 
 #: The content type of a stream of batches.
 BATCHES = "application/vnd.strobe.batches"
+#: The content type of many small files in one body.
+BUNDLE = "application/vnd.strobe.bundle"
 #: JSON documents, either way, as msgpack with the journal's extension types: NaN, arrays, big integers as they are.
 MSGPACK = "application/msgpack"
 #: The header that carries the sender's protocol version.

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strobe.server.endpoint import Endpoint
-from strobe.server.routes import artifact_drafts, artifacts, files, lineage, links, uploads
+from strobe.server.routes import artifact_drafts, artifacts, bundles, files, lineage, links, uploads
 from tests.server.files.conftest import House
 from tests.server.files.test_artifacts import create, log
 
-MODULES = (files, uploads, artifact_drafts, artifacts, lineage, links)
+MODULES = (files, bundles, uploads, artifact_drafts, artifacts, lineage, links)
 ENDPOINTS = [endpoint for module in MODULES for endpoint in module.ENDPOINTS]
 
 
@@ -25,6 +25,15 @@ def _json(value: Any) -> bytes:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
         return b"{}"
+
+
+def _file(head: dict[str, Any]) -> bytes:
+    """Return a file of a bundle that may be one or not."""
+    try:
+        encoded = msgspec.msgpack.encode({"path": "x", "size": 1, "sha256": "0" * 64, **head})
+    except (UnicodeEncodeError, OverflowError):
+        encoded = b""
+    return len(encoded).to_bytes(4, "little") + encoded + b"x"
 
 
 words = st.sampled_from(
@@ -59,13 +68,15 @@ FIELDS = sorted(
 )
 bodies = st.dictionaries(st.sampled_from(FIELDS), st.one_of(values, st.just({"contents": {}})), max_size=6)
 
+bundles_of_anything = st.lists(bodies.map(_file), max_size=2).map(b"".join)
+
 
 @given(
     endpoint=st.sampled_from(ENDPOINTS),
     parts=st.lists(texts, min_size=6, max_size=6),
     is_near=st.booleans(),
     query=st.dictionaries(st.sampled_from(FIELDS), texts, max_size=2),
-    body=st.one_of(bodies.map(_json), st.binary(max_size=30)),
+    body=st.one_of(bodies.map(_json), st.binary(max_size=30), bundles_of_anything),
     headers=st.dictionaries(st.sampled_from(["Range", "If-Range", "If-Match", "Strobe-Sha256", "If-None-Match"]),
                             st.sampled_from(["bytes=0-1", "bytes=9-", "*", '"x"', "", "0" * 64])),
 )  # fmt: skip
@@ -90,7 +101,7 @@ def test_anything(
         return quote(text.encode("utf-8", "replace"), safe="/" if ":path" in found.group() else "")
 
     path = re.sub(r"\{(\w+)(?::path)?\}", fill, endpoint.route)
-    sent = {"Content-Type": "application/json", **headers}
+    sent = {"Content-Type": endpoint.consumes or "application/json", **headers}
     answer = house.ask(endpoint.method, path, params=query, content=body, headers=sent)
     assert answer.status_code < 500, (endpoint.name, path, query, body, answer.text)
     if answer.status_code >= 400:

@@ -5,15 +5,18 @@ A version carries its own id as its origin, so that sending it again, by whomeve
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
-from strobe.agent.upload.content import OCTETS, SMALL_BYTES, digest, send_parts
+from strobe.agent.upload.bundle import Bundler
+from strobe.agent.upload.content import SMALL_BYTES, digest, send_parts
 from strobe.artifact.collection import Collection
 from strobe.artifact.name import LATEST
 from strobe.artifact.objects import Objects
@@ -24,6 +27,7 @@ from strobe.journal.event import ArtifactUse
 from strobe.remote.answer import Answer, Ok, Refused
 from strobe.remote.link import Link
 from strobe.remote.state import SyncState
+from strobe.wire.bundle import FileHead
 
 _OF_THE_ARTIFACT = frozenset({400, 409, 413, 415, 422})
 
@@ -60,6 +64,7 @@ class RunArtifacts:
         self._found: deque[tuple[Collection, Version]] = deque()
         self._work: Generator[Answer, None, None] | None = None
         self._refused: set[str] = set()
+        self._bundler = Bundler(link)
 
     @property
     def num_left(self) -> int:
@@ -137,9 +142,8 @@ class RunArtifacts:
             made = msgspec.json.decode(answer.body, type=_DraftAnswer)
             if made.state == "committed" or made.draft is None:
                 return True
-            for missing in made.draft.missing:
-                if not (yield from self._send_content(made.draft.id, missing)):
-                    return False
+            if not (yield from self._send_contents(made.draft.id, made.draft.missing)):
+                return False
             # Creating it again commits it, or tells what is still missing.
 
     def _announcement(self, collection: Collection, version: Version) -> bytes:
@@ -165,30 +169,42 @@ class RunArtifacts:
         }
         return msgspec.json.encode(fields)
 
-    def _send_content(self, draft: str, missing: _Missing) -> Generator[Answer, None, bool]:
-        source = Objects(self._home.artifacts / "objects").path(missing.digest, missing.algorithm)
-        if missing.size > SMALL_BYTES:
-            sha256 = yield from digest(source)
-            said: dict[str, object] = {"path": missing.path, "sha256": sha256}
-            return (yield from send_parts(self._link, f"/artifact-drafts/{draft}/uploads", said, source))
-        return (yield from self._send_whole(draft, missing.path, source))
-
-    def _send_whole(self, draft: str, path: str, source: Path) -> Generator[Answer, None, bool]:
-        content = source.read_bytes()
-        address = f"/artifact-drafts/{draft}/files/{quote(path, safe='/')}"
-        while True:
-            answer = self._link.request("PUT", address, content, OCTETS)
-            yield answer
-            if not isinstance(answer, Ok):
-                if isinstance(answer, Refused):
+    def _send_contents(self, draft: str, missing: Sequence[_Missing]) -> Generator[Answer, None, bool]:
+        small = [it for it in missing if it.size <= SMALL_BYTES]
+        while small:
+            count = self._bundler.num_at_once(small)
+            loads = {it.path: partial(_load, self._source(it), it) for it in small[:count]}
+            words = yield from self._bundler.send(f"/artifact-drafts/{draft}/files", loads)
+            if words is None:
+                return False
+            if refused := next((word for word in words if word.status == "refused"), None):
+                yield Refused(refused.reason, 422)
+                return False
+            small = small[count:]
+        for it in missing:
+            if it.size > SMALL_BYTES:
+                sha256 = yield from digest(self._source(it))
+                said: dict[str, object] = {"path": it.path, "sha256": sha256}
+                address = f"/artifact-drafts/{draft}/uploads"
+                if not (yield from send_parts(self._link, address, said, self._source(it))):
                     return False
-                continue
-            return True
+        return True
+
+    def _source(self, it: _Missing) -> Path:
+        return Objects(self._home.artifacts / "objects").path(it.digest, it.algorithm)
 
     def _refuse(self, name: str, why: str) -> None:
         self._refused.add(name)
         self._state.num_left_out += 1
         self._state.error = f"artifact {name}: {why}"
+
+
+def _load(source: Path, it: _Missing) -> tuple[FileHead, bytes]:
+    try:
+        content = source.read_bytes()
+    except FileNotFoundError as error:  # unlike a file of a run, it must be there
+        raise OSError(f"the content of {it.path!r} is not in the home any more: {source}") from error
+    return FileHead(path=it.path, size=len(content), sha256=hashlib.sha256(content).hexdigest()), content
 
 
 def _name(collection: Collection, version: Version) -> str:

@@ -1,4 +1,4 @@
-"""One file's content to the server: whole if it is small, else in parts, of which only the missing ones are sent.
+"""One big file's content to the server: in parts, of which only the missing ones are sent (small ones: `bundle`).
 
 Generators: each step is one request (or a stretch of hashing), its answer is yielded, and after an answer that may pass
 the next step tries the same again.
@@ -16,11 +16,11 @@ import msgspec
 from strobe.remote.answer import Answer, Ok, Refused
 from strobe.remote.link import Link
 
-#: files up to this size are sent at once, without asking whether their content is known
+#: files up to this size are sent with others in one request, without asking whether their content is known
 SMALL_BYTES = 256 << 10
 _READ = 64 << 10
 _HASHED_AT_ONCE = 64 << 20
-OCTETS = {"Content-Type": "application/octet-stream"}
+_OCTETS = {"Content-Type": "application/octet-stream"}
 
 
 class UploadStatus(msgspec.Struct, kw_only=True):
@@ -108,7 +108,7 @@ def _send_missing(link: Link, status: UploadStatus, path: Path, query: str) -> G
 
 def _until_settled(link: Link, method: str, path: str, body: FilePart | bytes) -> Generator[Answer, None, Ok | Refused]:
     while True:
-        answer = link.request(method, path, body, OCTETS if body else None)
+        answer = link.request(method, path, body, _OCTETS if body else None)
         if isinstance(answer, Ok) or (isinstance(answer, Refused) and answer.status in (404, 409)):
             yield Ok(answer.status)  # a step forward, whatever the caller makes of it
             return answer

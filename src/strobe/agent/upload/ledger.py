@@ -6,6 +6,7 @@ second. A hint like that one: a lost line costs sending a file again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,9 +53,11 @@ class Ledger:
     def has(self, path: str, size: int, mtime_ns: int) -> bool:
         return self._sent.get(path) == (size, mtime_ns)
 
-    def add(self, path: str, size: int, mtime_ns: int) -> None:
-        """Note that the server has it; on a full disk for this process only."""
-        self._sent[path] = (size, mtime_ns)
-        line = msgspec.json.encode(Sent(self._place, path, size, mtime_ns)) + b"\n"
+    def add(self, files: Iterable[tuple[str, int, int]]) -> None:
+        """Note that the server has files (path, size, mtime_ns); on a full disk for this process only."""
+        lines = bytearray()
+        for path, size, mtime_ns in files:
+            self._sent[path] = (size, mtime_ns)
+            lines += msgspec.json.encode(Sent(self._place, path, size, mtime_ns)) + b"\n"
         with suppress(OSError), open(self._path, "ab", buffering=0) as stream:
-            stream.write(line)
+            stream.write(lines)

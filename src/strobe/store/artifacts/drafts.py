@@ -7,9 +7,11 @@ lock on the collection's row, so that numbers follow each other and the same con
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 
 import msgspec
 
+from strobe.artifact import digest as digests
 from strobe.artifact.manifest import Manifest
 from strobe.artifact.name import check_tag
 from strobe.errors import NotInStore, UsageError
@@ -17,9 +19,10 @@ from strobe.home import check_name
 from strobe.store.artifacts import aliases, collection, entries, lineage, mentions
 from strobe.store.artifacts.loading import load
 from strobe.store.artifacts.record import Draft, DraftFacts, Missing, Plan, Version
-from strobe.store.contents import Content, Contents, Incoming
+from strobe.store.contents import Content, Contents, Hashes, Incoming
 from strobe.store.database import Cursor
 from strobe.store.filepath import check_file_path
+from strobe.store.packing import keep_all
 
 
 class Drafts:
@@ -92,6 +95,30 @@ class Drafts:
         """Take the content of the entry at `path`, and of all that have the same."""
         version_id, _ = self.expected(token, path)
         self._contents.keep(incoming, lambda cursor, content: self.take(cursor, version_id, path, content))
+
+    def put_all(self, token: str, new: Sequence[tuple[str, bytes | memoryview]]) -> list[str]:
+        """Take the contents of entries at once, by their paths; return for each why it was not taken, or nothing."""
+
+        def ask(cursor: Cursor) -> tuple[int, list[str]]:
+            version_id = _find(cursor, token)
+            return version_id, [_algorithm(cursor, version_id, path) for path, _ in new]
+
+        version_id, algorithms = self._database.read(ask)
+        found = [
+            (path, Hashes.of(body, algorithm), body) for (path, body), algorithm in zip(new, algorithms, strict=True)
+        ]
+
+        def change(cursor: Cursor) -> list[str]:
+            reasons = []
+            for path, content, _ in found:
+                try:
+                    self.take(cursor, version_id, path, content)
+                    reasons.append("")
+                except (UsageError, NotInStore) as error:  # before it has changed anything
+                    reasons.append(str(error))
+            return reasons
+
+        return keep_all(self._contents, [(content, body) for _, content, body in found], change)
 
     def take(
         self,
@@ -237,6 +264,14 @@ def _expected(cursor: Cursor, version_id: int, path: str) -> Missing:
     if row is None:
         raise NotInStore(f"no draft has a file at {path!r} here; its manifest decides what it has")
     return Missing(path=path, digest=row[0], algorithm=row[1], size=row[2])
+
+
+def _algorithm(cursor: Cursor, version_id: int, path: str) -> str:
+    """Return by which digest an entry is known; any, if there is no such: `take` says so."""
+    try:
+        return _expected(cursor, version_id, path).algorithm
+    except (UsageError, NotInStore):
+        return digests.MD5
 
 
 def _digest(cursor: Cursor, version_id: int) -> str | None:
