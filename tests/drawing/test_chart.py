@@ -160,3 +160,9 @@ def test_nothing_heavy_is_loaded() -> None:
     heavy = ("numpy", "strobe.server", "strobe.api")
     code = f"import sys, strobe.drawing; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("top", [1.7e308, 9e307, 5e-324])
+def test_ranges_at_the_ends_of_floats_have_ticks(top: float) -> None:
+    document = draw(Figure(lines=[Line(x=[0.0, 1.0], y=[0.0, top])], title="far"))
+    assert len(words(document)) >= 4

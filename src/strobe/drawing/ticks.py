@@ -78,7 +78,8 @@ def nice_step(low: float, high: float, count: int) -> float:
     power = 10.0 ** math.floor(math.log10(rough)) if rough > 1e-300 else 0.0
     if not power:
         return rough
-    return next((factor * power for factor in (1, 2, 5) if factor * power >= rough * 0.99), 10 * power)
+    step = next((factor * power for factor in (1, 2, 5) if factor * power >= rough * 0.99), 10 * power)
+    return step if math.isfinite(step) else rough
 
 
 def number(value: float, digits: int = 4) -> str:
