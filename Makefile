@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help demo check test test-all bench bench-server lint format clean web chromium
 
 help:
-	@echo "make demo      train a small model, log it, show the run"
+	@echo "make demo      train small models and watch them in the browser"
 	@echo "make check     format, lint, types, import contracts, fast tests"
 	@echo "make test      check, plus tests with real processes and frameworks (what CI runs)"
 	@echo "make test-all  test, plus long runs and other Python versions"
@@ -40,8 +40,9 @@ chromium:
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	  echo "no chromium here: install it (apt-get install chromium) to test the dashboard in a browser"
 
+# With CI=true it ends by itself once the page has answered and a point has arrived.
 demo: web
-	$(PIP) numpy
+	$(PIP) "strobe[server,media]"
 	$(BIN)/strobe demo
 
 lint: $(VENV)/.dev

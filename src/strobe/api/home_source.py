@@ -72,7 +72,7 @@ class HomeSource:
 
     default_entity = LOCAL_ENTITY
     list_command = "strobe run ls"
-    fill_command = "strobe demo"
+    fill_command = "strobe demo --no-ui"
 
     def __init__(self, home: Home) -> None:
         self.home = home

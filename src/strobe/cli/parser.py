@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "logout": ("logout", "forget the server and its key"),
     "bench": ("bench", "load profiles and benchmarks"),
     "doctor": ("doctor", "check this machine and home, with the fix for each fault"),
-    "demo": ("demo", "train a small model, log it, show the run"),
+    "demo": ("demo", "train small models and watch them in the browser"),
     "completion": ("completion", "print a shell completion script"),
 }
 

@@ -87,7 +87,7 @@ def _ls(args: Namespace) -> int:
         cells = [[_csv_cell(list_item(run)[name]) for name in LISTED] + extra[run.id] for run in shown]
         write_csv([*LISTED, *args.show], [[value_or_blank(cell) for cell in row] for row in cells])
     elif not found:
-        screen.note("no runs" + (" match" if filters or args.project else " yet; `strobe demo` makes one"))
+        screen.note("no runs" + (" match" if filters or args.project else " yet; `strobe demo --no-ui` makes one"))
     else:
         header = ["ID", "NAME", "PROJECT", "STATE", "CREATED", "TIME", "STEP", "TAGS", *args.show]
         rows = [_ls_row(run) + [value_or_blank(cell) for cell in extra[run.id]] for run in shown]

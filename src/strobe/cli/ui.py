@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import webbrowser
 from argparse import Namespace
 
+from strobe.cli.browser import open_page
 from strobe.cli.parser import Subparsers, add_command
 from strobe.cli.render import Screen
 from strobe.cli.target import home_of
@@ -42,7 +40,7 @@ def _ui(args: Namespace) -> int:
 
     def on_ready(url: str) -> None:
         screen.note(f"{home.path} at {url} (Ctrl-C ends it)")
-        _open(args, url)
+        open_page(url, is_wanted=not args.no_browser)
 
     log = open_log("text")
     wanted = _PORT if args.port is None else args.port
@@ -56,12 +54,5 @@ def _ui(args: Namespace) -> int:
         )  # somebody else has our usual port
     if elsewhere is not None:
         screen.note(f"{home.path} is served already{f' at {elsewhere}' if elsewhere else ''}")
-        _open(args, elsewhere)
+        open_page(elsewhere, is_wanted=not args.no_browser)
     return 0
-
-
-def _open(args: Namespace, url: str) -> None:
-    """Open the browser where a person sits in front of one."""
-    has_display = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    if url and not args.no_browser and has_display and sys.stdout.isatty():
-        webbrowser.open(url)
