@@ -26,7 +26,7 @@ export function axisTicks(axis: string, bend: Bend): AxisTicks {
   if (bend.kind === "symlog") {
     const { threshold } = bend;
     return {
-      places: ({ min, max }, most) => symlogTicks(min, max, threshold, most),
+      places: (range, most) => spaced(symlogTicks(range.min, range.max, threshold, most), range, bend, most),
       labels: isTime ? durations : tickTexts,
     };
   }
@@ -60,6 +60,17 @@ export function exactX(axis: string, x: number): string {
 /** There is no half step. */
 function wholeTicks({ min, max }: Range, most: number): number[] {
   return linearTicks(min, max, Math.min(most, Math.max(1, max - min))).filter(Number.isInteger);
+}
+
+/** Leave out ticks that would lie on others: near 0 those of both sides come together. The outer ones and 0 stay. */
+function spaced(places: readonly number[], range: Range, bend: Bend, most: number): number[] {
+  const least = ((bend.to(range.max) - bend.to(range.min)) / most) * 0.6;
+  const kept: number[] = [];
+  const byWeight = [...places].sort((a, b) => (a === 0 ? -1 : b === 0 ? 1 : Math.abs(b) - Math.abs(a)));
+  for (const place of byWeight) {
+    if (kept.every((other) => Math.abs(bend.to(other) - bend.to(place)) >= least)) kept.push(place);
+  }
+  return kept.sort((a, b) => a - b);
 }
 
 function durations(places: readonly number[]): string[] {

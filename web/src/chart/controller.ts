@@ -67,6 +67,8 @@ export class ChartController {
       this.layer.follow(theme.peek());
       this.events.drawn(this.plot);
     };
+    // it has drawn itself once already
+    this.plot.onDraw();
     this.endings.push(followPointer(this.layer.area, this.gestures()));
     let isFirst = true;
     this.endings.push(

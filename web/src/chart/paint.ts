@@ -22,7 +22,7 @@ export interface Scene {
 }
 
 const BAND_ALPHA = 0.18;
-const FAINT_ALPHA = 0.32;
+const FAINT_ALPHA = 0.4;
 /** Points this far apart (in CSS pixels) are worth a dot each. */
 const SPARSE = 24;
 const DOT_RADIUS = 2.2;

@@ -55,7 +55,7 @@ function lineText(line: Line, spec: FigureSpec, isNamed: boolean, { colourOf }: 
   const shown = indices(line.x, first, last);
   const style = [`"color": ${text(hexOf(colourOf(line.colour)))}`, `"linewidth": ${line.width}`];
   if (line.dash.length > 0) style.push(`"linestyle": (0, (${dashText(line)}))`);
-  if (line.faint) style.push('"alpha": 0.32');
+  if (line.faint) style.push('"alpha": 0.4');
   const label = isNamed ? text(legendLabel(line)) : '"_"';
   const band = line.low !== null && line.high !== null && !line.faint;
   const columns = [line.x, line.y, band ? line.low : null, band ? line.high : null];

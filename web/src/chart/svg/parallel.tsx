@@ -150,7 +150,9 @@ interface AxisColumnProps {
 }
 
 function AxisColumn({ placed: { axis, x, ys, names }, brush, onBrush }: AxisColumnProps) {
-  const ticks = axisTicks("value", ys.bend);
+  // whole numbers (layers, seeds) have no halves between them
+  const isWhole = axis.values.every((value) => value === null || Number.isInteger(value));
+  const ticks = axisTicks(isWhole ? "step" : "value", ys.bend);
   const places = names === null ? ticks.places(ys, 6) : names.map((_, i) => i);
   const labels = names ?? ticks.labels(places);
   const set = (a: number, b: number): void => {
