@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from itertools import accumulate
+from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
@@ -90,3 +92,20 @@ def test_mistakes(amount: float, x: list[float] | None) -> None:
         smooth([1.0, 2.0], x, amount)
     with pytest.raises(ValueError, match="got 'mean'"):
         smooth([1.0, 2.0], None, 0.5, "mean")  # type: ignore[arg-type]
+
+
+def golden() -> Any:
+    """What the page's own smooth.ts makes of a curve with uneven steps and a gap, in every kind."""
+    return json.loads((Path(__file__).parent / "golden" / "smooth.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "case", golden()["smoothed"], ids=lambda case: f"{case['kind']}-{case['amount']}-{case['log']}"
+)
+def test_the_page_draws_the_same_line(case: dict[str, Any]) -> None:
+    curve = golden()
+    y = [math.nan if value is None else value for value in curve["y"]]
+    found = smooth(y, curve["x"], case["amount"], case["kind"], is_log=case["log"])
+    assert [None if math.isnan(value) else value for value in found] == [
+        None if value is None else pytest.approx(value, rel=1e-12) for value in case["values"]
+    ]
