@@ -1,0 +1,54 @@
+"""Who has to pass records on: pure decisions, made alike by every peer, so that usually one of them acts.
+
+A newcomer gets the records it should hold from the peer that was nearest to them before it came. From time to time
+the nearest holder stores each record anew, which makes up for holders that left; one that is far from its key (the
+swarm has grown since) does so too, and may then let go of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from strobe.swarm.dht.id import number
+from strobe.swarm.dht.peers import Peers
+from strobe.swarm.dht.storage import Record, Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Republication:
+    """Records to store anew; `strays` are those that we need not hold once others do."""
+
+    records: dict[bytes, Record] = field(default_factory=dict)
+    strays: set[bytes] = field(default_factory=set)
+
+
+def hand_overs(
+    storage: Storage, peers: Peers, newcomers: Container[int], *, num_replicas: int, now: float
+) -> dict[int, dict[bytes, Record]]:
+    """Return, by newcomer, the records that this peer must pass on to it."""
+    own = peers.table.own_id
+    due: dict[int, dict[bytes, Record]] = {}
+    for key, record in storage.items(now):
+        responsible = peers.responsible(number(key), num_replicas, now)
+        new = [peer for peer in responsible if peer in newcomers]
+        if new and next((peer for peer in responsible if peer not in newcomers), own) == own:
+            for peer in new:
+                due.setdefault(peer, {})[key] = record
+    return due
+
+
+def republication(storage: Storage, peers: Peers, *, num_replicas: int, now: float, min_life_s: float) -> Republication:
+    """Return what this peer must store anew: records with some life left, which it is nearest to or far from."""
+    own = peers.table.own_id
+    due = Republication()
+    for key, record in storage.items(now):
+        if record.expires < now + min_life_s:
+            continue
+        responsible = peers.responsible(number(key), 2 * num_replicas, now)
+        if responsible[0] == own:
+            due.records[key] = record
+        elif own not in responsible:
+            due.records[key] = record
+            due.strays.add(key)
+    return due

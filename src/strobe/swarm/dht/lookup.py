@@ -1,0 +1,108 @@
+"""Walking towards many keys at once: whom to ask next about what, without doing the asking.
+
+Each key has the peers heard of for it, nearest first. The nearest one is asked; its answer names nearer ones; when a
+key has had `patience` answers, all of the `width` nearest are asked at once. A key is settled when the `width` nearest
+of those that live have answered. Peers are asked about all keys that are due for them in one message, and what becomes
+due while they are busy waits for the next one: that is where batching comes from.
+
+Finding and storing are the same walk; they differ in what is asked and in when a key is finished early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from strobe.swarm.net.network import Contact
+
+
+class Lookup:
+    """The frontier of each of `targets`. Give it contacts and outcomes; `take` says whom to ask about which."""
+
+    def __init__(self, targets: Sequence[int], *, width: int, patience: int = 1) -> None:
+        self.width = width
+        self._patience = patience
+        self._targets = targets
+        self._near: list[list[int]] = [[] for _ in targets]
+        self._asked: list[set[int]] = [set() for _ in targets]
+        self._answered: list[set[int]] = [set() for _ in targets]
+        self._finished: set[int] = set()
+        self._changed: set[int] = set()
+        self._pending: dict[int, list[int]] = {}
+        self._out: set[int] = set()  # those that failed, and those that are overdue: the next nearest stand in
+        self.contacts: dict[int, Contact] = {}
+
+    def learn(self, index: int, peers: Iterable[int]) -> None:
+        """Take in peers heard of for a key; their contacts must be in `contacts`."""
+        near = self._near[index]
+        new = [peer for peer in peers if peer not in near]
+        if new:
+            near += new
+            near.sort(key=self._targets[index].__xor__)
+            self._changed.add(index)
+
+    def take(self, most: int) -> tuple[int, list[int]] | None:
+        """Return a peer to ask and the keys to ask about, at most `most`; None if nothing is due now."""
+        if self._changed:
+            for index in self._changed:
+                self._plan(index)
+            self._changed.clear()
+        while self._pending:
+            peer, waiting = next(iter(self._pending.items()))
+            if peer in self._out:
+                del self._pending[peer]
+                continue
+            if len(waiting) > most:
+                self._pending[peer] = waiting[most:]
+                waiting = waiting[:most]
+            else:
+                del self._pending[peer]
+            # A key may have been finished by another peer's answer since this one became due.
+            if due := [index for index in waiting if index not in self._finished]:
+                return peer, due
+        return None
+
+    def answered(self, peer: int, indexes: Iterable[int]) -> None:
+        """Note that a peer has answered about these keys."""
+        self._out.discard(peer)
+        for index in indexes:
+            self._answered[index].add(peer)
+            self._changed.add(index)
+
+    def failed(self, peer: int, indexes: Iterable[int]) -> None:
+        """Note that a peer did not answer, or is overdue: the next nearest are asked in its place."""
+        self._out.add(peer)
+        self._changed.update(indexes)
+        self._changed.update(self._pending.pop(peer, ()))
+
+    def finish(self, index: int) -> None:
+        """Ask nobody else about this key."""
+        self._finished.add(index)
+
+    def is_settled(self, index: int) -> bool:
+        """Whether nothing more is to be learned about a key."""
+        return index in self._finished or self._answered[index].issuperset(self.nearest(index))
+
+    def nearest(self, index: int) -> list[int]:
+        """Return the `width` nearest peers that are not known to be out of reach."""
+        near = self._near[index]
+        if self._out:
+            near = [peer for peer in near if peer not in self._out]
+        return near[: self.width]
+
+    def holders(self, index: int) -> set[int]:
+        """Return who has answered about a key."""
+        return self._answered[index]
+
+    def _plan(self, index: int) -> None:
+        if index in self._finished:
+            return
+        nearest, asked = self.nearest(index), self._asked[index]
+        if len(self._answered[index]) < self._patience:
+            if any(peer in asked and peer not in self._answered[index] for peer in nearest):
+                return  # one at a time, until somebody who is near has named those who are nearest
+            due = [peer for peer in nearest if peer not in asked][:1]
+        else:
+            due = [peer for peer in nearest if peer not in asked]
+        for peer in due:
+            asked.add(peer)
+            self._pending.setdefault(peer, []).append(index)

@@ -1,0 +1,352 @@
+"""A peer of the DHT: joins a swarm, stores and gets, answers others, and keeps itself and its records in order.
+
+Runs on any `Network` (real sockets, or the simulation in `sim`) and any clock, on one event loop. Values go in and
+come out as Python values here; everywhere below they are bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
+from typing import Any
+
+from strobe.errors import Error, UsageError
+from strobe.swarm.dht.exchange import Exchange
+from strobe.swarm.dht.id import number, place_of
+from strobe.swarm.dht.opened import ValueWithExpiration, open_record
+from strobe.swarm.dht.options import Options
+from strobe.swarm.dht.peers import Peers
+from strobe.swarm.dht.protocol import (
+    FIND,
+    MAX_SUBKEY_BYTES,
+    MAX_VALUE_BYTES,
+    PING,
+    STORE,
+    Malformed,
+    Ping,
+    Pong,
+    Store,
+    Stored,
+    StoreItem,
+    WireEntry,
+    encode,
+)
+from strobe.swarm.dht.reader import Findings, Reader
+from strobe.swarm.dht.routing import RoutingTable
+from strobe.swarm.dht.service import Service, opened
+from strobe.swarm.dht.storage import PLAIN, Record, Storage, entries
+from strobe.swarm.dht.upkeep import Upkeep
+from strobe.swarm.dht.validator import RawRecord, RecordValidator
+from strobe.swarm.dht.value import pack
+from strobe.swarm.dht.writer import Writer
+from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload
+
+
+class BootstrapFailed(Error):
+    """None of the peers that should introduce us to a swarm answered."""
+
+
+class ClockSkew(Error):
+    """This machine's clock is too far from the swarm's: its records would expire too early or too late."""
+
+
+class Node:
+    """One peer. Make it with `Node.create`, end it with `close`."""
+
+    def __init__(
+        self,
+        network: Network,
+        options: Options | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        validator: RecordValidator | None = None,
+    ) -> None:
+        self.options = opts = options or Options()
+        self.clock = clock
+        self.network = network
+        self._validator = validator
+        table = RoutingTable(
+            number(network.address.id),
+            bucket_size=opts.bucket_size,
+            depth_step=opts.depth_step,
+            max_per_network=opts.max_per_network,
+        )
+        self.peers = Peers(table, silence_s=opts.silence_s, backoff_rate=opts.backoff_rate)
+        self.storage = Storage(max_bytes=opts.max_storage_bytes, max_record_bytes=opts.max_record_bytes)
+        self.cache = Storage(max_bytes=opts.max_cache_bytes, max_record_bytes=opts.max_record_bytes)
+        self.service = Service(
+            self.peers, self.storage, self.cache, num_replicas=opts.num_replicas, clock=clock, validator=validator
+        )
+        serves = not opts.client_mode
+        self.exchange = Exchange(network, self.peers, clock=clock, timeout_s=opts.timeout_s, serves=serves)
+        self.reader = Reader(
+            self.exchange,
+            beam_size=opts.beam_size,
+            window=opts.window,
+            overdue_s=opts.overdue_s,
+            validator=validator,
+        )
+        self.writer = Writer(
+            self.exchange,
+            self.service,
+            num_replicas=opts.num_replicas,
+            window=opts.window,
+            overdue_s=opts.overdue_s,
+        )
+        self._upkeep = Upkeep(self)
+        self._searches: dict[bytes, tuple[float, asyncio.Future[Record | None]]] = {}
+        self._background: set[asyncio.Task[None]] = set()
+        if serves:
+            network.serve(PING, self._on_ping)
+            network.serve(FIND, self.service.find)
+            network.serve(STORE, self.service.store)
+
+    @classmethod
+    async def create(
+        cls,
+        network: Network,
+        initial_peers: Iterable[Contact] = (),
+        options: Options | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        validator: RecordValidator | None = None,
+    ) -> Node:
+        """Return a peer that has joined the swarm of `initial_peers`; with none, it is the first of a swarm."""
+        node = cls(network, options, clock=clock, validator=validator)
+        node.start()
+        contacts = list(initial_peers)
+        try:
+            if contacts:
+                await node.join(contacts)
+        except BaseException:
+            await node.close()
+            raise
+        return node
+
+    def start(self) -> None:
+        """Begin the upkeep; `create` has done so."""
+        self._upkeep.start()
+
+    async def join(self, contacts: Sequence[Contact]) -> int:
+        """Join, or merge with, the swarm of these peers; return how many of them answered.
+
+        Raises BootstrapFailed if none did, and ClockSkew if their clocks agree that ours is wrong.
+        """
+        self.peers.remember(contacts)
+        skews = [skew for skew in await asyncio.gather(*map(self._skew_of, contacts)) if skew is not None]
+        if not skews:
+            raise BootstrapFailed(
+                f"none of {len(contacts)} initial peers answered within {self.options.timeout_s:g} s: "
+                f"{', '.join(f'{contact.host}:{contact.port}' for contact in contacts[:5])}; "
+                "check that they run and that UDP reaches them"
+            )
+        if abs(skew := statistics.median(skews)) > self.options.max_clock_skew_s:
+            raise ClockSkew(
+                f"this machine's clock is {abs(skew):.1f} s {'behind' if skew > 0 else 'ahead of'} the swarm's, "
+                f"at most {self.options.max_clock_skew_s:g} s are allowed; set it (NTP), then start again"
+            )
+        await self.reader.explore(self.network.address.id, self.options.bucket_size)
+        return len(skews)
+
+    async def ping(self, contact: Contact, *, calls_back: bool = False) -> Pong | None:
+        """Return a peer's answer, or None."""
+        try:
+            return await self.exchange.ask(contact, PING, Ping(self.exchange.serves, calls_back), Pong)
+        except (NetworkError, Malformed):
+            return None
+
+    async def store(self, key: Any, value: Any, expiration_time: float, subkey: Any = None) -> bool:
+        """Store one value, or one subkey of a dictionary; return whether it is now the newest."""
+        subkeys = None if subkey is None else [subkey]
+        return next(iter((await self.store_many([key], [value], expiration_time, subkeys)).values()))
+
+    async def store_many(
+        self,
+        keys: Sequence[Any],
+        values: Sequence[Any],
+        expiration_time: float | Sequence[float],
+        subkeys: Sequence[Any] | None = None,
+    ) -> dict[Any, bool]:
+        """Store many values at once; return by key, or by (key, subkey), whether each is now the newest.
+
+        A subkey of None is a plain value.
+        """
+        names, records, positions = self._records(keys, values, expiration_time, subkeys)
+        now = self.clock()
+        held = await self.writer.store(records)
+        accepted = {name: held[place][position] for name, (place, position) in zip(names, positions, strict=True)}
+        for place, outcome in held.items():
+            self._cache_stored(place, records[place], outcome, now)
+        return accepted
+
+    async def get(self, key: Any, *, latest: bool = False) -> ValueWithExpiration | None:
+        """Return the value of a key, or a dictionary of its subkeys; None if nobody has it."""
+        return (await self.get_many([key], latest=latest))[key]
+
+    async def get_many(
+        self, keys: Iterable[Hashable], *, latest: bool = False
+    ) -> dict[Any, ValueWithExpiration | None]:
+        """Return the values of many keys.
+
+        Without `latest`, the first that is found and has not expired, be it from a cache. With it, all peers near the
+        key are asked, and what they say is merged.
+        """
+        places = {key: place_of(key) for key in keys}
+        found = await self.find(list(dict.fromkeys(places.values())), latest=latest)
+        return {
+            key: None if (record := found.get(place)) is None else open_record(place, record, self._validator)
+            for key, place in places.items()
+        }
+
+    async def find(self, places: list[bytes], *, latest: bool) -> dict[bytes, Record]:
+        """Return the packed records of many places."""
+        now = self.clock()
+        enough = math.inf if latest else now
+        found: dict[bytes, Record] = {}
+        shared: dict[bytes, asyncio.Future[Record | None]] = {}
+        missing: list[bytes] = []
+        for place in places:
+            held = self.service.held(place, now)
+            if held is not None and held.expires >= enough:
+                found[place] = held
+                self._upkeep.was_read(place, held)
+            elif (search := self._searches.get(place)) is not None and search[0] >= enough:
+                shared[place] = search[1]  # somebody is looking for it already
+            else:
+                missing.append(place)
+        if missing:
+            found.update(await self._search(missing, enough))
+        for place, future in shared.items():
+            if (record := await future) is not None:
+                found[place] = record
+        return found
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let something run that nobody waits for; `close` ends it."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def send_records(self, contact: Contact, records: dict[bytes, Record], *, is_cache: bool = False) -> bool:
+        """Have one peer hold these records; return whether it answered."""
+        for part in _in_parts(records):
+            items = [StoreItem(key, 0, [(s, e.value, e.expires) for s, e in entries(record)]) for key, record in part]
+            try:
+                await self.exchange.ask(contact, STORE, Store(self.exchange.serves, is_cache, items), Stored)
+            except (NetworkError, Malformed):
+                return False
+        return True
+
+    async def close(self) -> None:
+        """Stop; the network is closed with it."""
+        await self._upkeep.stop()
+        for task in (running := list(self._background)):
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self.network.close()
+
+    async def _search(self, places: list[bytes], enough: float) -> dict[bytes, Record]:
+        loop = asyncio.get_running_loop()
+        mine = {place: loop.create_future() for place in places}
+        for place, future in mine.items():
+            self._searches[place] = (enough, future)
+        findings = Findings({})
+        try:
+            findings = await self.reader.find(places, enough)
+        finally:
+            for place, future in mine.items():
+                if not future.done():
+                    future.set_result(findings.records.get(place))
+                if self._searches.get(place, (0, None))[1] is future:
+                    del self._searches[place]
+        now = self.clock()
+        for place in places:
+            if enough == math.inf and (held := self.service.held(place, now)) is not None:
+                # What we hold ourselves counts like what any other peer holds.
+                merged = Storage()
+                merged.put_record(place, held, now)
+                if place in findings.records:
+                    merged.put_record(place, findings.records[place], now)
+                if (record := merged.get(place, now)) is not None:
+                    findings.records[place] = record
+        self._cache_found(findings, now)
+        return findings.records
+
+    def _cache_found(self, findings: Findings, now: float) -> None:
+        if self.options.cache_locally:
+            for place, record in findings.records.items():
+                if place not in self.storage:
+                    self.cache.put_record(place, record, now)
+        if self.options.cache_nearest:
+            due: dict[Contact, dict[bytes, Record]] = {}
+            for place, contacts in findings.lacking.items():
+                for contact in contacts[: self.options.cache_nearest]:
+                    due.setdefault(contact, {})[place] = findings.records[place]
+            for contact, records in due.items():
+                self.in_background(self._push(contact, records))
+
+    async def _push(self, contact: Contact, records: dict[bytes, Record]) -> None:
+        await self.send_records(contact, records, is_cache=True)
+
+    def _cache_stored(self, place: bytes, sent: list[WireEntry], accepted: list[bool], now: float) -> None:
+        if not self.options.cache_on_store or place in self.storage:
+            return
+        for (subkey, value, expires), is_accepted in zip(sent, accepted, strict=True):
+            if is_accepted and (subkey == PLAIN or place in self.cache):
+                self.cache.put(place, value, expires, now, subkey)
+        if place in self.cache and not (all(accepted) and sent[0][0] == PLAIN):
+            self._upkeep.refresh(place)  # ours was refused, or others have subkeys that our copy lacks
+
+    def _records(
+        self, keys: Sequence[Any], values: Sequence[Any], expiration_time: Any, subkeys: Sequence[Any] | None
+    ) -> tuple[list[Any], dict[bytes, list[WireEntry]], list[tuple[bytes, int]]]:
+        """Return the names of what is stored, its entries by place, and where among these each name is."""
+        expirations = [expiration_time] * len(keys) if isinstance(expiration_time, (int, float)) else expiration_time
+        if not len(keys) == len(values) == len(expirations) or (subkeys is not None and len(subkeys) != len(keys)):
+            raise UsageError(
+                f"{len(keys)} keys, {len(values)} values, {len(expirations)} expirations"
+                f"{'' if subkeys is None else f', {len(subkeys)} subkeys'}: there must be as many of each"
+            )
+        names: list[Any] = []
+        records: dict[bytes, list[WireEntry]] = {}
+        positions: list[tuple[bytes, int]] = []
+        for number_, (key, value, expires) in enumerate(zip(keys, values, expirations, strict=True)):
+            subkey = None if subkeys is None else subkeys[number_]
+            place, packed = place_of(key), PLAIN if subkey is None else pack(subkey)
+            entry = RawRecord(place, packed, pack(value), float(expires))
+            signed = entry.value if self._validator is None else self._validator.sign_value(entry)
+            if len(signed) > MAX_VALUE_BYTES or len(packed) > MAX_SUBKEY_BYTES:
+                raise UsageError(
+                    f"the value of {key!r:.80} has {len(signed)} bytes and its subkey {len(packed)}; at most "
+                    f"{MAX_VALUE_BYTES} and {MAX_SUBKEY_BYTES} fit: store where to find it instead"
+                )
+            sent = records.setdefault(place, [])
+            names.append(key if subkey is None else (key, subkey))
+            positions.append((place, len(sent)))
+            sent.append((packed, signed, entry.expires))
+        return names, records, positions
+
+    async def _skew_of(self, contact: Contact) -> float | None:
+        before = self.clock()
+        pong = await self.ping(contact, calls_back=self.exchange.serves)
+        return None if pong is None else pong.time - (before + self.clock()) / 2
+
+    def _on_ping(self, caller: Caller, payload: Payload) -> bytes | Awaitable[bytes]:
+        request = opened(Ping, payload)
+        if request.calls_back:
+            return self._ping_back(caller)
+        if request.serves:
+            self.peers.heard(caller.contact, self.clock())
+        return encode(Pong(self.clock(), caller.contact.host, caller.contact.port))
+
+    async def _ping_back(self, caller: Caller) -> bytes:
+        is_reachable = await self.ping(caller.contact) is not None
+        return encode(Pong(self.clock(), caller.contact.host, caller.contact.port, is_reachable))
+
+
+def _in_parts(records: dict[bytes, Record], max_keys: int = 64) -> Iterable[list[tuple[bytes, Record]]]:
+    items = list(records.items())
+    return (items[start : start + max_keys] for start in range(0, len(items), max_keys))

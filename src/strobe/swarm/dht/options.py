@@ -1,0 +1,48 @@
+"""What can be chosen about a peer of the DHT, with hivemind's defaults where it has the same choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Times in seconds. Peers of one swarm should agree on `num_replicas`; all else is each peer's own affair."""
+
+    #: how many peers hold each record: those nearest to its key
+    num_replicas: int = 5
+    #: how many contacts a bucket of the routing table holds, and by how many bits buckets far away are told apart
+    bucket_size: int = 20
+    depth_step: int = 5
+    #: contacts of one network (/24, or /48 of IPv6) in a bucket; addresses that are not public are not counted
+    max_per_network: int = 5
+    #: how many of the nearest peers are asked before a key is said to be absent, or its newest value known
+    beam_size: int = 10
+    #: calls outstanding at a time, per operation
+    window: int = 64
+    timeout_s: float = 3.0
+    #: after this, the next nearest is asked as well
+    overdue_s: float = 1.0
+    #: answer requests of nobody and appear in nobody's table
+    client_mode: bool = False
+
+    max_storage_bytes: int = 1 << 30
+    max_cache_bytes: int = 64 << 20
+    max_record_bytes: int = 1 << 20
+
+    #: keep what was read; push it to so many of the nearest that lacked it; keep what was stored
+    cache_locally: bool = True
+    cache_nearest: int = 1
+    cache_on_store: bool = True
+    cache_refresh_before_expiry_s: float = 5.0
+
+    #: a peer that does not answer is left out for `silence_s`, then `backoff_rate` times longer each time
+    silence_s: float = 5.0
+    backoff_rate: float = 2.0
+
+    #: how often: neighbours are looked for, newcomers get their records, records are stored anew; 0 is never
+    refresh_s: float = 60.0
+    hand_over_s: float = 2.0
+    republish_s: float = 150.0
+
+    max_clock_skew_s: float = 3.0

@@ -1,0 +1,117 @@
+"""Whom this peer knows, and whether they answer: the routing table, the silent ones, and those it has lost.
+
+A peer that does not answer is left out for a while that doubles each time; one answer clears it. Peers that leave the
+table for it are remembered, boundedly, and tried again now and then: that is how two swarms that were cut off from each
+other find together again. Newcomers are noted until `take_newcomers`, for somebody must hand records over to them.
+
+No I/O: the caller says what time it is and who has answered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from strobe.swarm.dht.id import number
+from strobe.swarm.dht.routing import Admission, RoutingTable
+from strobe.swarm.net.network import Contact
+
+_FAILURES_TO_LEAVE: Final = 2
+_MAX_REMEMBERED: Final = 1024
+_MAX_BACKOFF_S: Final = 3600.0
+
+
+class Peers:
+    """The table with a memory of who is silent."""
+
+    def __init__(self, table: RoutingTable, *, silence_s: float = 5.0, backoff_rate: float = 2.0) -> None:
+        self.table = table
+        self._silence_s = silence_s
+        self._backoff_rate = backoff_rate
+        self._failures: OrderedDict[int, int] = OrderedDict()
+        self._silent_until: dict[int, float] = {}
+        self._next_release = math.inf
+        self._lost: OrderedDict[int, Contact] = OrderedDict()
+        self._newcomers: dict[int, Contact] = {}
+        #: called when there are newcomers and there were none
+        self.on_newcomers: Callable[[], None] = lambda: None
+
+    def heard(self, contact: Contact, now: float) -> None:
+        """Note that a peer that serves has spoken to us."""
+        peer = number(contact.id)
+        if peer in self._failures:
+            del self._failures[peer]
+            self._silent_until.pop(peer, None)
+        admission = self.table.add(contact, now)
+        if admission is Admission.KNOWN:
+            return
+        self._lost.pop(peer, None)
+        if admission is Admission.ADDED:
+            self._newcomers[peer] = contact
+            if len(self._newcomers) == 1:
+                self.on_newcomers()
+
+    def failed(self, contact: Contact, now: float) -> None:
+        """Note that a peer did not answer."""
+        peer = number(contact.id)
+        failures = self._failures.get(peer, 0)
+        self._failures[peer] = failures + 1
+        self._failures.move_to_end(peer)
+        until = now + min(self._silence_s * self._backoff_rate ** min(failures, 64), _MAX_BACKOFF_S)
+        self._silent_until[peer] = until
+        self._next_release = min(self._next_release, until)
+        self._newcomers.pop(peer, None)
+        if failures + 1 >= _FAILURES_TO_LEAVE and peer in self.table:
+            self.table.remove(peer, now)
+            self.remember([contact])
+        while len(self._failures) > _MAX_REMEMBERED:
+            oldest, _ = self._failures.popitem(last=False)
+            self._silent_until.pop(oldest, None)
+
+    def remember(self, contacts: Iterable[Contact]) -> None:
+        """Keep contacts to try again later."""
+        for contact in contacts:
+            self._lost[number(contact.id)] = contact
+        while len(self._lost) > _MAX_REMEMBERED:
+            self._lost.popitem(last=False)
+
+    def is_silent(self, peer: int, now: float) -> bool:
+        """Whether a peer is being left out for not answering."""
+        return peer in self._silent(now)
+
+    def nearest(self, target: int, count: int, now: float) -> list[int]:
+        """Return the ids of the nearest peers of the table that are not silent."""
+        if not self._silent_until:
+            return self.table.nearest(target, count)
+        return self.table.nearest(target, count, self._silent(now))
+
+    def responsible(self, target: int, count: int, now: float) -> list[int]:
+        """Return the nearest of all peers, ourselves included: those who should hold a record."""
+        nearest = self.nearest(target, count, now)
+        own = self.table.own_id
+        if len(nearest) < count or own ^ target < nearest[-1] ^ target:
+            nearest.append(own)
+            nearest.sort(key=target.__xor__)
+            del nearest[count:]
+        return nearest
+
+    def take_newcomers(self) -> dict[int, Contact]:
+        """Return those who joined the table since the last time."""
+        newcomers, self._newcomers = self._newcomers, {}
+        return newcomers
+
+    def lost(self, now: float, count: int) -> list[Contact]:
+        """Return some of those who were lost and may be tried again, longest lost first."""
+        ready = [contact for peer, contact in self._lost.items() if not self.is_silent(peer, now)]
+        for contact in ready[:count]:
+            self._lost.move_to_end(number(contact.id))
+        return ready[:count]
+
+    def _silent(self, now: float) -> dict[int, float]:
+        """Return those who are left out, having let go those whose time is over: their failures still count."""
+        if now >= self._next_release:
+            self._silent_until = {peer: until for peer, until in self._silent_until.items() if until > now}
+            self._next_release = min(self._silent_until.values(), default=math.inf)
+        return self._silent_until

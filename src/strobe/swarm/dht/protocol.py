@@ -1,0 +1,175 @@
+"""What peers say to each other about records: three requests, their answers, and what of it is believed.
+
+    ping   are you there, what time is it, where do you see me (and, if asked: can you call me back)
+    find   what do you hold for these keys, and whom do you know nearest to them
+    store  hold these records; tell me if you know others nearer to a key than I do
+
+Each message is a msgpack array. Types, sizes and counts are checked while it is decoded; whatever does not fit raises
+`Malformed`, the only exception that leaves `decode`. A peer's list of contacts names each contact once; keys refer to
+it by position.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from collections.abc import Iterable
+from functools import lru_cache, reduce
+from operator import xor
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from strobe.swarm.dht.id import SIZE
+from strobe.swarm.net.network import Contact, Payload, PeerId
+
+PING, FIND, STORE = "dht.ping", "dht.find", "dht.store"
+
+#: how many keys one message is about, at most
+MAX_KEYS: Final = 128
+#: how many contacts an answer names per key, at most
+MAX_NEAREST: Final = 32
+_MASK: Final = (1 << 63) - 1
+_MAX_ENTRIES: Final = 8192
+MAX_VALUE_BYTES: Final = 1 << 20
+MAX_SUBKEY_BYTES: Final = 4096
+
+Place = Annotated[bytes, Meta(min_length=SIZE, max_length=SIZE)]
+_Position = Annotated[int, Meta(ge=0, lt=4096)]
+_Subkey = Annotated[bytes, Meta(max_length=MAX_SUBKEY_BYTES)]
+_Value = Annotated[bytes, Meta(max_length=MAX_VALUE_BYTES)]
+_Host = Annotated[str, Meta(max_length=45)]
+_Port = Annotated[int, Meta(ge=1, le=65535)]
+#: (subkey, value, expiration); a plain value has the empty subkey
+WireEntry = tuple[_Subkey, _Value, float]
+WireContact = tuple[Place, _Host, _Port]
+_Nearest = Annotated[list[_Position], Meta(max_length=MAX_NEAREST)]
+_Entries = Annotated[list[WireEntry], Meta(max_length=_MAX_ENTRIES)]
+_Contacts = Annotated[list[WireContact], Meta(max_length=MAX_KEYS * MAX_NEAREST)]
+
+
+class Malformed(ValueError):
+    """A message is not one that a peer of this protocol sends."""
+
+
+class Message(msgspec.Struct, array_like=True, gc=False):
+    """Base of all messages: arrays on the wire, and no work for the garbage collector."""
+
+
+class Ping(Message):
+    """`serves`: the sender answers requests, so others may remember it. `calls_back`: check that by a ping."""
+
+    serves: bool
+    calls_back: bool = False
+
+
+class Pong(Message):
+    """The time of the peer, where it sees the caller, and whether it could call back (None: it did not try)."""
+
+    time: float
+    host: _Host
+    port: _Port
+    is_reachable: bool | None = None
+
+
+class Find(Message):
+    """`count`: how many contacts to name per key. `is_latest`: name them even for keys whose record is there."""
+
+    serves: bool
+    count: Annotated[int, Meta(ge=0, le=MAX_NEAREST)]
+    is_latest: bool
+    keys: Annotated[list[Place], Meta(max_length=MAX_KEYS)]
+
+
+class Found(Message):
+    """Per key: the entries of its record (none: not held), and the nearest peers as positions in `contacts`.
+
+    An answer that would get too large is about the first keys only; ask again about the others.
+    """
+
+    records: Annotated[list[_Entries], Meta(max_length=MAX_KEYS)]
+    nearest: Annotated[list[_Nearest], Meta(max_length=MAX_KEYS)]
+    contacts: _Contacts
+
+
+class StoreItem(Message):
+    """Entries of one key. `agreement` stands for the peers that should hold it, as far as the sender knows; a peer
+    that comes to the same has nothing to add and names nobody."""
+
+    key: Place
+    agreement: Annotated[int, Meta(ge=0)]
+    entries: Annotated[list[WireEntry], Meta(min_length=1, max_length=_MAX_ENTRIES)]
+
+
+class Store(Message):
+    """`is_cache`: the receiver need not be near the keys; it may keep the records for those who ask it."""
+
+    serves: bool
+    is_cache: bool
+    items: Annotated[list[StoreItem], Meta(max_length=MAX_KEYS)]
+
+
+#: what becomes of an entry that was sent: refused for a newer one, stored, or already there
+REFUSED, STORED, SAME = 0, 1, 2
+
+
+class Stored(Message):
+    """Per entry, in order, one byte of REFUSED, STORED, SAME. Per item: peers that should hold it, if not agreed."""
+
+    outcomes: bytes
+    nearest: Annotated[dict[_Position, _Nearest], Meta(max_length=MAX_KEYS)]
+    contacts: _Contacts
+
+
+_Kind = TypeVar("_Kind", bound=Message)
+_encoder = msgspec.msgpack.Encoder()
+_decoders: Final[dict[type[Message], msgspec.msgpack.Decoder[Any]]] = {
+    kind: msgspec.msgpack.Decoder(kind) for kind in (Ping, Pong, Find, Found, Store, Stored)
+}
+
+encode = _encoder.encode
+
+
+def decode(kind: type[_Kind], payload: Payload) -> _Kind:
+    """Return the message; Malformed if it is anything else."""
+    try:
+        message: _Kind = _decoders[kind].decode(payload)
+    except (msgspec.DecodeError, RecursionError) as exc:  # ValidationError is a DecodeError
+        raise Malformed(f"not a {kind.__name__}: {exc}") from exc
+    return message
+
+
+def agreement(peers: Iterable[int]) -> int:
+    """Return a number that two peers share if they mean the same set of peers."""
+    return reduce(xor, peers, 0) & _MASK
+
+
+def check_positions(positions: Iterable[int], contacts: list[WireContact]) -> None:
+    """Raise Malformed if a key refers to a contact that was not named."""
+    if any(position >= len(contacts) for position in positions):
+        raise Malformed(f"a key refers to a contact beyond the {len(contacts)} that were named")
+
+
+def believable(named: list[WireContact], source: str) -> list[Contact | None]:
+    """Return the contacts that a peer at `source` may name, with None for the others.
+
+    Hosts must be numeric, so that nobody makes us look up names; a peer elsewhere cannot point at our own machine.
+    """
+    return [Contact(PeerId(place), host, port) if _is_nameable(host, source) else None for place, host, port in named]
+
+
+def is_expiration(value: float) -> bool:
+    """Whether a peer's number can be an expiration."""
+    return not math.isnan(value)
+
+
+@lru_cache(maxsize=65536)
+def _is_nameable(host: str, source: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    if address.is_unspecified or address.is_multicast:
+        return False
+    return not address.is_loopback or ipaddress.ip_address(source).is_loopback

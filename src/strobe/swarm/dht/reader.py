@@ -1,0 +1,129 @@
+"""Finding many records: the nearest peer known is asked first; if it lacks the record, it names nearer ones.
+
+With `enough` = now the first value that has not expired will do, from whatever cache. With `enough` = infinity all of
+the nearest peers are asked and what they hold is merged: the newest plain value, or the newest of each subkey.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from strobe.swarm.dht.exchange import Exchange
+from strobe.swarm.dht.id import number
+from strobe.swarm.dht.lookup import Lookup
+from strobe.swarm.dht.protocol import FIND, Find, Found, Malformed, WireEntry, is_expiration
+from strobe.swarm.dht.storage import Record, Storage
+from strobe.swarm.dht.validator import RawRecord, RecordValidator
+from strobe.swarm.dht.walk import Walk
+from strobe.swarm.net.network import Contact
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found; and for keys that were found, the peers that should have known them, nearest first."""
+
+    records: dict[bytes, Record]
+    lacking: dict[bytes, list[Contact]] = field(default_factory=dict)
+
+
+class Reader:
+    """Reads records out of the swarm."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        *,
+        beam_size: int,
+        window: int,
+        overdue_s: float,
+        validator: RecordValidator | None = None,
+    ) -> None:
+        self._exchange = exchange
+        self._beam_size = beam_size
+        self._window = window
+        self._overdue_s = overdue_s
+        self._validator = validator
+
+    async def find(self, keys: list[bytes], enough: float) -> Findings:
+        """Look for keys until their records live until `enough`, or all near peers were asked."""
+        # Someone who wants the newest asks everybody anyway; others often have their answer at the first or second.
+        patience = 1 if enough == math.inf else 2
+        search = _Search(self._exchange, keys, enough, self._validator, self._beam_size, patience)
+        await self._walk(search)
+        return search.findings()
+
+    async def explore(self, target: bytes, width: int) -> None:
+        """Get to know the peers nearest to a place, and let them know us."""
+        await self._walk(_Search(self._exchange, [target], math.inf, self._validator, width, 1))
+
+    async def _walk(self, search: _Search) -> None:
+        walk = Walk(search.lookup, search.ask, window=self._window, overdue_s=self._overdue_s)
+        self._exchange.give_up(search.lookup, await walk.run())
+
+
+class _Search:
+    """One call of `find`: the walk's state, and what has been found so far."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        keys: list[bytes],
+        enough: float,
+        validator: RecordValidator | None,
+        width: int,
+        patience: int,
+    ) -> None:
+        self._exchange = exchange
+        self._keys = keys
+        self._enough = enough
+        self._validator = validator
+        self._found = Storage()  # merging what peers hold follows the same rules as storing it
+        self._lacking: dict[bytes, list[int]] = {}
+        self._targets = [number(key) for key in keys]
+        self.lookup = Lookup(self._targets, width=width, patience=patience)
+        now = exchange.clock()
+        for index, target in enumerate(self._targets):
+            exchange.start(self.lookup, index, exchange.peers.nearest(target, width, now))
+
+    async def ask(self, peer: int, indexes: list[int]) -> None:
+        """Ask one peer about some of the keys."""
+        contact = self.lookup.contacts[peer]
+        left = indexes
+        while left:
+            request = Find(
+                self._exchange.serves, self.lookup.width, self._enough == math.inf, [self._keys[i] for i in left]
+            )
+            answer = await self._exchange.ask(contact, FIND, request, Found)
+            num_answered = len(answer.records)
+            if not 0 < num_answered <= len(left) or len(answer.nearest) != num_answered:
+                raise Malformed(f"{num_answered} records, {len(answer.nearest)} lists of peers for {len(left)} keys")
+            for index, entries in zip(left, answer.records, strict=False):
+                self._take(peer, index, entries)
+            self._exchange.learn(self.lookup, list(zip(left, answer.nearest, strict=False)), answer.contacts, contact)
+            left = left[num_answered:]
+
+    def findings(self) -> Findings:
+        """Return what has been found."""
+        now = self._exchange.clock()
+        records = {key: record for key in self._keys if (record := self._found.get(key, now)) is not None}
+        lacking = {
+            key: [self.lookup.contacts[peer] for peer in sorted(self._lacking.get(key, ()), key=target.__xor__)]
+            for key, target in zip(self._keys, self._targets, strict=True)
+            if key in records
+        }
+        return Findings(records, lacking)
+
+    def _take(self, peer: int, index: int, entries: list[WireEntry]) -> None:
+        key, now = self._keys[index], self._exchange.clock()
+        for subkey, value, expires in entries:
+            if is_expiration(expires) and self._is_valid(RawRecord(key, subkey, value, expires)):
+                self._found.put(key, value, expires, now, subkey)
+        record = self._found.get(key, now)
+        if not entries:
+            self._lacking.setdefault(key, []).append(peer)
+        if record is not None and record.expires >= self._enough:
+            self.lookup.finish(index)
+
+    def _is_valid(self, record: RawRecord) -> bool:
+        return self._validator is None or self._validator.validate(record)

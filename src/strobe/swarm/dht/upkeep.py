@@ -1,0 +1,142 @@
+"""What a peer does without being asked: finds its neighbours, hands records over, stores them anew, renews its cache.
+
+Neighbours and records have periods that vary by a fifth, so that peers started together do not act together; newcomers
+and the cache are seen to when there is something to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import random
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+from strobe.swarm.dht.duty import hand_overs, republication
+from strobe.swarm.dht.id import BITS, SIZE, number
+from strobe.swarm.dht.storage import Record, entries
+
+if TYPE_CHECKING:
+    from strobe.swarm.dht.node import Node
+
+_CACHE_PAUSE_S: Final = 1.0
+_PINGS_PER_ROUND: Final = 8
+_LOST_PER_ROUND: Final = 4
+_EXPLORED_WIDTH: Final = 5
+
+
+class Upkeep:
+    """The duties of one node."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._random = random.Random(node.network.address.id)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._renewals: list[tuple[float, bytes]] = []
+        self._awaited: set[bytes] = set()
+        self._has_renewals, self._has_newcomers = asyncio.Event(), asyncio.Event()
+
+    def start(self) -> None:
+        """Begin all duties."""
+        options = self._node.options
+        duties = [self._repeat(options.refresh_s, self.find_neighbours)] if options.refresh_s else []
+        duties.append(self._when(self._has_renewals, _CACHE_PAUSE_S, self.renew_cache))
+        if not options.client_mode:
+            if options.republish_s:
+                duties.append(self._repeat(options.republish_s, self.republish))
+            if options.hand_over_s:
+                duties.append(self._when(self._has_newcomers, options.hand_over_s, self.hand_over))
+                self._node.peers.on_newcomers = self._has_newcomers.set
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(duty) for duty in duties]
+
+    async def stop(self) -> None:
+        """End all duties."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def was_read(self, place: bytes, record: Record) -> None:
+        """Note that a record was wanted: if only the cache has it, it is renewed before it expires."""
+        if place in self._node.cache and place not in self._node.storage:
+            self._plan(record.expires - self._node.options.cache_refresh_before_expiry_s, place)
+
+    def refresh(self, place: bytes) -> None:
+        """Renew a cached record soon."""
+        self._plan(self._node.clock(), place)
+
+    async def find_neighbours(self) -> None:
+        """Look who is near us now, look around somewhere else, and call those who were silent for long."""
+        node, now = self._node, self._node.clock()
+        silent = node.peers.table.stalest(now - node.options.refresh_s, _PINGS_PER_ROUND)
+        lost = node.peers.lost(now, _LOST_PER_ROUND)
+        await asyncio.gather(*(node.ping(contact) for contact in [*silent, *lost]))
+        own = node.network.address.id
+        await node.reader.explore(own, node.options.bucket_size)
+        # A place that shares fewer bits with us the farther it is: all parts of the table get their turn.
+        shared = self._random.randrange(max(1, len(node.peers.table).bit_length()))
+        apart = 1 << (BITS - 1 - shared)
+        elsewhere = number(own) ^ apart ^ self._random.randrange(apart)
+        await node.reader.explore(elsewhere.to_bytes(SIZE, "big"), _EXPLORED_WIDTH)
+
+    async def hand_over(self) -> None:
+        """Pass records on to those who joined since."""
+        node = self._node
+        newcomers = node.peers.take_newcomers()
+        if not newcomers or not len(node.storage):
+            return
+        due = hand_overs(node.storage, node.peers, newcomers, num_replicas=node.options.num_replicas, now=node.clock())
+        await asyncio.gather(*(node.send_records(newcomers[peer], records) for peer, records in due.items()))
+
+    async def republish(self) -> None:
+        """Store anew what is ours to keep alive."""
+        node, options = self._node, self._node.options
+        due = republication(
+            node.storage,
+            node.peers,
+            num_replicas=options.num_replicas,
+            now=node.clock(),
+            min_life_s=min(options.republish_s / 4, 30.0),
+        )
+        if not due.records:
+            return
+        sent = {
+            key: [(subkey, entry.value, entry.expires) for subkey, entry in entries(record)]
+            for key, record in due.records.items()
+        }
+        await node.writer.store(sent)
+        for key in due.strays:
+            if (record := node.storage.get(key, node.clock())) is not None:
+                node.storage.remove(key)
+                node.cache.put_record(key, record, node.clock())
+
+    async def renew_cache(self) -> None:
+        """Read again what is about to expire in the cache and was wanted."""
+        now = self._node.clock()
+        due: list[bytes] = []
+        while self._renewals and self._renewals[0][0] <= now:
+            place = heapq.heappop(self._renewals)[1]
+            self._awaited.discard(place)
+            due.append(place)
+        if self._renewals:
+            self._has_renewals.set()  # not due yet: look again after a pause
+        if due:
+            await self._node.find(due, latest=True)
+
+    def _plan(self, when: float, place: bytes) -> None:
+        if place not in self._awaited:
+            self._awaited.add(place)
+            heapq.heappush(self._renewals, (when, place))
+            self._has_renewals.set()
+
+    async def _repeat(self, period_s: float, duty: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(period_s * self._random.uniform(0.9, 1.1))
+            await duty()
+
+    async def _when(self, has_work: asyncio.Event, pause_s: float, duty: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await has_work.wait()
+            has_work.clear()
+            await asyncio.sleep(pause_s)  # let more of it come together
+            await duty()

@@ -1,0 +1,81 @@
+"""Rules that records must keep: whoever stores applies them, whoever holds or reads a record checks them.
+
+A validator sees records as they travel: packed, the key only as its place. Several are combined into one, which signs
+in the order of increasing priority and checks in the order of decreasing priority, so that what was put on last is
+taken off first. Two of a kind may merge into one instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+
+class RawRecord(NamedTuple):
+    """An entry on its way: the key's place, the packed subkey (empty: a plain value), the packed value, expiration."""
+
+    key: bytes
+    subkey: bytes
+    value: bytes
+    expires: float
+
+
+class RecordValidator(Protocol):
+    """One rule."""
+
+    @property
+    def priority(self) -> int:
+        """Higher: signs later and checks earlier."""
+
+    def validate(self, record: RawRecord) -> bool:
+        """Whether the record keeps the rule. Must not raise, whatever a peer sent."""
+
+    def sign_value(self, record: RawRecord) -> bytes:
+        """Return the value with what the rule adds to it."""
+
+    def strip_value(self, record: RawRecord) -> bytes:
+        """Return the value without what `sign_value` added."""
+
+    def merge_with(self, other: RecordValidator) -> bool:
+        """Take over the rule of another validator; return False to stay apart."""
+
+
+class CompositeValidator:
+    """Several validators as one."""
+
+    priority = 0
+
+    def __init__(self, validators: Iterable[RecordValidator] = ()) -> None:
+        self._validators: list[RecordValidator] = []
+        self.extend(validators)
+
+    def extend(self, validators: Iterable[RecordValidator]) -> None:
+        """Add rules."""
+        for validator in validators:
+            if not any(own.merge_with(validator) for own in self._validators):
+                self._validators.append(validator)
+        self._validators.sort(key=lambda validator: validator.priority)
+
+    def validate(self, record: RawRecord) -> bool:
+        """Whether all rules are kept, each seeing the value as its own `sign_value` left it."""
+        for validator in reversed(self._validators):
+            if not validator.validate(record):
+                return False
+            record = record._replace(value=validator.strip_value(record))
+        return True
+
+    def sign_value(self, record: RawRecord) -> bytes:
+        """Return the value with what every rule adds."""
+        for validator in self._validators:
+            record = record._replace(value=validator.sign_value(record))
+        return record.value
+
+    def strip_value(self, record: RawRecord) -> bytes:
+        """Return the value as its owner gave it."""
+        for validator in reversed(self._validators):
+            record = record._replace(value=validator.strip_value(record))
+        return record.value
+
+    def merge_with(self, other: RecordValidator) -> bool:
+        """Stay apart: a composite is not a rule of its own."""
+        return False
