@@ -1,0 +1,213 @@
+"""What this peer asks of others: calls from the moment they are made until they are answered, refused or given up.
+
+A call waits for a handshake, for room in the peer's window, or for its answer; it is sent again when the answer takes
+longer than the peer's round trips do. One tick for all of them, not a timer for each. Knows sessions and time, no
+sockets; what is too large for datagrams is handed to `to_stream`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+
+from strobe.swarm.net import message as m
+from strobe.swarm.net.identity import peer_text
+from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.network import Contact, Payload, PeerRefused, PeerUnreachable
+from strobe.swarm.net.session import Session
+
+#: how long a peer that said it is working is left alone
+_PATIENCE_S = 2.0
+_MOST_RESEND_S = 3.0
+#: times that a call moves to a new session or stream because the old one was lost
+MAX_MOVES = 3
+
+
+class Call:
+    """One request of this side."""
+
+    __slots__ = (
+        "contact",
+        "deadline",
+        "future",
+        "message",
+        "method",
+        "moves",
+        "number",
+        "on_stream",
+        "payload",
+        "resend_at",
+        "sends",
+        "sent_at",
+        "session",
+    )
+
+    def __init__(
+        self, contact: Contact, method: bytes, payload: Payload, future: asyncio.Future[Payload], deadline: float
+    ) -> None:
+        self.contact = contact
+        self.method = method
+        self.payload = payload
+        self.future = future
+        self.deadline = deadline
+        self.session: Session | None = None
+        self.number = -1
+        #: what was sent by datagram, to be sent again
+        self.message: bytes | None = None
+        self.on_stream = False
+        self.sends = 0
+        self.sent_at = 0.0
+        self.resend_at = 0.0
+        self.moves = 0
+
+
+class Calls:
+    """All calls of one network."""
+
+    def __init__(self, limits: Limits, to_stream: Callable[[Session, Call], None]) -> None:
+        self._limits = limits
+        self._to_stream = to_stream
+        self._in_flight = 0
+        #: sessions with calls that wait for room, in the order in which they get it
+        self._hungry: dict[Session, None] = {}
+        self.live: set[Call] = set()
+        self.resends = 0
+
+    def start(self, session: Session, call: Call) -> None:
+        """Send a call on a session, or queue it until the session's window has room."""
+        call.session = session
+        if len(call.payload) + m.OVERHEAD > session.max_message:
+            self._number(session, call)
+            call.on_stream = True
+            self._to_stream(session, call)
+        elif session.waiting or not session.window.has_room() or self._in_flight >= self._limits.max_in_flight:
+            if session.waiting is None:
+                session.waiting = deque()
+            session.waiting.append(call)
+            self._hungry[session] = None
+        else:
+            self._send(session, call)
+
+    def _number(self, session: Session, call: Call) -> None:
+        call.number = session.next_number
+        session.next_number += 1
+        session.calls[call.number] = call
+
+    def _send(self, session: Session, call: Call) -> None:
+        self._number(session, call)
+        call.message = m.request(call.number, next(iter(session.calls)), call.method, call.payload)
+        session.window.in_flight += 1
+        self._in_flight += 1
+        call.sends = 1
+        call.sent_at = now = time.monotonic()
+        call.resend_at = now + session.round_trip.timeout_s
+        session.send(call.message)
+
+    def leave(self, call: Call, *, answered: bool = False) -> None:
+        """Take a call off the books of its session and let the next one go."""
+        session = call.session
+        call.session = None
+        if session is None:
+            return
+        if call.number < 0:
+            if session.waiting is not None and call in session.waiting:
+                session.waiting.remove(call)
+            return
+        session.calls.pop(call.number, None)
+        call.number = -1
+        call.on_stream = False
+        if call.message is None:
+            return
+        call.message = None
+        self._in_flight -= 1
+        if answered:
+            session.window.answered()
+        else:
+            session.window.in_flight -= 1
+        if session.waiting:
+            self._pump(session)
+        while self._hungry and self._in_flight < self._limits.max_in_flight:
+            hungry = next(iter(self._hungry))
+            del self._hungry[hungry]
+            self._pump(hungry)
+            if hungry.waiting and hungry.window.has_room():  # no room left in all: it stays first in line
+                self._hungry = {hungry: None, **self._hungry}
+                return
+
+    def _pump(self, session: Session) -> None:
+        waiting = session.waiting
+        while waiting and session.window.has_room() and self._in_flight < self._limits.max_in_flight:
+            call = waiting.popleft()
+            if not call.future.done():
+                self._send(session, call)
+        if not waiting:
+            session.waiting = None
+            self._hungry.pop(session, None)
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    def replied(self, session: Session, number: int, payload: Payload) -> None:
+        call = session.calls.get(number)
+        if call is None:
+            return
+        if call.sends == 1:
+            session.round_trip.observe(time.monotonic() - call.sent_at)
+        self.leave(call, answered=True)
+        if not call.future.done():
+            call.future.set_result(payload)
+
+    def refused(self, session: Session, number: int, refusal: PeerRefused) -> None:
+        call = session.calls.get(number)
+        if call is None:
+            return
+        self.leave(call, answered=True)
+        if not call.future.done():
+            call.future.set_exception(refusal)
+
+    def working(self, session: Session, number: int) -> None:
+        call = session.calls.get(number)
+        if call is not None:
+            call.resend_at = time.monotonic() + _PATIENCE_S
+
+    def reply_on_stream(self, session: Session, number: int) -> None:
+        """Fetch by stream what is too large for datagrams: the same request, known to the peer by its number."""
+        call = session.calls.get(number)
+        if call is None or call.on_stream:
+            return
+        call.on_stream = True
+        if call.message is not None:
+            call.message = None
+            self._in_flight -= 1
+            session.window.answered()
+        self._to_stream(session, call)
+        if session.waiting:
+            self._pump(session)
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> None:
+        for call in [call for call in self.live if call.deadline <= now or call.resend_at <= now]:
+            if call.future.done():
+                continue
+            if call.deadline <= now:
+                call.future.set_exception(PeerUnreachable(_unanswered(call)))
+            elif call.message is not None and call.session is not None:
+                self._resend(call, call.session, call.message, now)
+
+    def _resend(self, call: Call, session: Session, message: bytes, now: float) -> None:
+        self.resends += 1
+        session.window.lost(now, session.round_trip.timeout_s)
+        call.resend_at = now + min(session.round_trip.timeout_s * 2**call.sends, _MOST_RESEND_S)
+        call.sends += 1
+        session.send(message)
+
+
+def _unanswered(call: Call) -> str:
+    contact = call.contact
+    state = "no session" if call.session is None else f"sent {call.sends} times" if call.sends else "not sent yet"
+    return (
+        f"{peer_text(contact.id)} at {contact.host} port {contact.port} did not answer "
+        f"{call.method.decode(errors='replace')!r} in time ({state}); it may be down, or its UDP port blocked"
+    )

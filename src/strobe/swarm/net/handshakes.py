@@ -1,0 +1,281 @@
+"""The door: handshakes under way, out and in, and what strangers may cost while they are strangers.
+
+A stranger's first packet costs a bounded table entry and at most one answer shorter than twice itself; with the table
+half full it first has to prove its address by sending back a cookie, for which nothing is kept. When two peers dial
+each other at once, the dial of the lower id counts. Owns no sockets and no timer: packets and time are arguments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from strobe.swarm.net import packet as p
+from strobe.swarm.net.cipher import Suite
+from strobe.swarm.net.flow import TokenBucket
+from strobe.swarm.net.handshake import Ephemeral, HandshakeFailed, Initiator, Keys, Responder
+from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.network import Contact, PeerId
+from strobe.swarm.net.ports import DatagramPort, SocketAddress
+from strobe.swarm.net.session import Session
+
+if TYPE_CHECKING:
+    from strobe.swarm.net.calls import Call
+
+_EPHEMERAL_S = 10.0
+_COOKIE_S = 60.0
+_HALF_OPEN_S = 5.0
+_FIRST_RESEND_S = 0.5
+_MOST_RESEND_S = 4.0
+_MAX_FORGERIES = 8
+
+
+class Dial:
+    """A handshake that this side began, and the calls that wait for it."""
+
+    __slots__ = ("address", "calls", "contact", "failure", "failures", "initiator", "interval_s", "port", "resend_at")
+
+    def __init__(self, initiator: Initiator, contact: Contact, port: DatagramPort, address: SocketAddress) -> None:
+        self.initiator = initiator
+        self.contact = contact
+        self.port = port
+        self.address = address
+        self.calls: list[Call] = []
+        self.interval_s = _FIRST_RESEND_S
+        self.resend_at = 0.0
+        self.failures = 0
+        self.failure = ""
+
+    def send(self, now: float) -> None:
+        self.port.send(self.initiator.init.pack(), self.address)
+        self.resend_at = now + self.interval_s
+        self.interval_s = min(self.interval_s * 2, _MOST_RESEND_S)
+
+
+class HalfOpen:
+    """A handshake that a stranger began."""
+
+    __slots__ = ("expires_at", "key", "responder")
+
+    def __init__(self, responder: Responder, key: tuple[SocketAddress, int], expires_at: float) -> None:
+        self.responder = responder
+        self.key = key
+        self.expires_at = expires_at
+
+
+class Handshakes:
+    """All handshakes of one network. `indices` is shared: every index of this side, and what it stands for."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        suite: Suite,
+        limits: Limits,
+        indices: dict[int, Session | Dial | HalfOpen],
+        established: Callable[[Session, list[Call]], None],
+        now: float,
+    ) -> None:
+        self._identity = identity
+        self._suite = suite
+        self._limits = limits
+        self._indices = indices
+        self._established = established
+        self._ephemeral: Ephemeral | None = None
+        self._bucket = TokenBucket(limits.handshakes_per_s, limits.handshakes_per_s, now)
+        self._cookie_secrets = (secrets.token_bytes(32), secrets.token_bytes(32))
+        self._cookie_since = now
+        self._half_open: dict[tuple[SocketAddress, int], int] = {}
+        self.dials: dict[Contact, Dial] = {}
+        self.completed = 0
+        self.rejected = 0
+
+    # -- out ---------------------------------------------------------------------------------------------------------
+
+    def dial(self, contact: Contact, port: DatagramPort, address: SocketAddress, now: float) -> Dial:
+        """Return the handshake under way with a contact, begun now if there is none."""
+        dial = self.dials.get(contact)
+        if dial is None:
+            index = self._new_index()
+            initiator = Initiator.begin(self._suite, self._identity, self._current_ephemeral(now), contact.id, index)
+            dial = self.dials[contact] = Dial(initiator, contact, port, address)
+            self._indices[index] = dial
+            dial.send(now)
+        return dial
+
+    def give_up(self, dial: Dial) -> None:
+        if self.dials.pop(dial.contact, None) is not None:
+            del self._indices[dial.initiator.init.sender]
+
+    def tick(self, now: float) -> None:
+        """Send again what was not answered; forget dials that nobody waits for any more."""
+        for dial in list(self.dials.values()):
+            if not any(not call.future.done() for call in dial.calls):
+                self.give_up(dial)
+            elif now >= dial.resend_at:
+                dial.send(now)
+
+    def sweep(self, now: float) -> None:
+        for key, index in list(self._half_open.items()):
+            entry = self._indices[index]
+            assert isinstance(entry, HalfOpen)
+            if entry.expires_at > now:
+                break
+            self._forget(key, index)
+        if self._ephemeral is not None and now - self._ephemeral.born > _EPHEMERAL_S:
+            self._ephemeral = None
+
+    # -- in ----------------------------------------------------------------------------------------------------------
+
+    def on_init(self, packet: bytes, source: SocketAddress, port: DatagramPort, now: float) -> None:
+        init = p.Init.parse(packet)
+        if init is None or init.to != self._identity.peer_id or init.suite != self._suite.code:
+            self.rejected += 1
+            return
+        key = (source, init.sender)
+        known = self._half_open.get(key)
+        if known is not None:  # our answer was lost
+            entry = self._indices[known]
+            assert isinstance(entry, HalfOpen)
+            port.send(entry.responder.accept, source)
+            return
+        if init.claimed == self._identity.peer_id:
+            self.rejected += 1
+            return
+        dial = self.dials.get(Contact(PeerId(init.claimed), source[0], source[1]))
+        if dial is not None:
+            if self._identity.peer_id < init.claimed:
+                return  # the other side answers our dial, and drops its own
+            dial.resend_at = now + dial.interval_s
+        if not self._admits(init, source, port, now):
+            return
+        index = self._new_index()
+        try:
+            responder = Responder(self._suite, self._identity, self._current_ephemeral(now), init, index)
+        except HandshakeFailed:
+            self.rejected += 1
+            return
+        self._half_open[key] = index
+        self._indices[index] = HalfOpen(responder, key, now + _HALF_OPEN_S)
+        port.send(responder.accept, source)
+
+    def on_retry(self, packet: bytes, now: float) -> None:
+        parsed = p.parse_retry(packet)
+        if parsed is None:
+            return
+        index, cookie = parsed
+        dial = self._indices.get(index)
+        if isinstance(dial, Dial) and dial.initiator.init.cookie == p.NO_COOKIE:
+            initiator = dial.initiator
+            init = initiator.init._replace(cookie=cookie)
+            dial.initiator = Initiator(initiator.suite, initiator.identity, initiator.ephemeral, init)
+            dial.send(now)
+
+    def on_accept(self, packet: bytes, now: float) -> None:
+        accept = p.Accept.parse(packet, self._suite.tag_bytes)
+        dial = self._indices.get(accept.receiver) if accept is not None else None
+        if accept is None or not isinstance(dial, Dial) or dial.failures >= _MAX_FORGERIES:
+            self.rejected += 1
+            return
+        try:
+            finish, keys = dial.initiator.finish(accept)
+        except HandshakeFailed as exc:
+            # Anybody may have sent it: the peer itself can still answer.
+            dial.failures += 1
+            dial.failure = str(exc)
+            self.rejected += 1
+            return
+        index = dial.initiator.init.sender
+        self.give_up(dial)
+        session = self._session(keys, index, accept.sender, dial.port, dial.address, now)
+        session.finish = finish
+        session.is_dialled = True
+        self._established(session, dial.calls)
+
+    def on_finish(self, packet: bytes, source: SocketAddress, port: DatagramPort, now: float) -> bytes:
+        """Return the packet that shares the datagram."""
+        parsed = p.parse_finish(packet, self._suite.tag_bytes)
+        if parsed is None:
+            self.rejected += 1
+            return b""
+        index, sealed, rest = parsed
+        entry = self._indices.get(index)
+        if isinstance(entry, HalfOpen) and entry.key[0] == source:
+            self._forget(entry.key, index)
+            try:
+                keys = entry.responder.finish(sealed)
+            except HandshakeFailed:
+                self.rejected += 1
+                return b""
+            session = self._session(keys, index, entry.responder.remote_index, port, source, now)
+            dial = self.dials.get(session.contact)
+            if dial is not None:
+                self.give_up(dial)
+            self._established(session, dial.calls if dial is not None else [])
+        return rest
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _session(
+        self, keys: Keys, index: int, remote_index: int, port: DatagramPort, address: SocketAddress, now: float
+    ) -> Session:
+        self.completed += 1
+        session = Session(
+            suite=self._suite,
+            keys=keys,
+            index=index,
+            remote_index=remote_index,
+            port=port,
+            address=address,
+            limits=self._limits,
+            now=now,
+        )
+        self._indices[index] = session
+        return session
+
+    def _admits(self, init: p.Init, source: SocketAddress, port: DatagramPort, now: float) -> bool:
+        """Tell whether a stranger gets an answer now; it may get a cookie instead."""
+        if len(self._half_open) * 2 >= self._limits.max_half_open:
+            if not self._is_cookie(init, source, now):
+                port.send(p.pack_retry(init.sender, self._cookie(self._cookie_secrets[0], init, source)), source)
+                return False
+            if len(self._half_open) >= self._limits.max_half_open:
+                key, index = next(iter(self._half_open.items()))
+                self._forget(key, index)
+        if not self._bucket.take(now):
+            self.rejected += 1
+            return False
+        return True
+
+    def _is_cookie(self, init: p.Init, source: SocketAddress, now: float) -> bool:
+        if now - self._cookie_since > _COOKIE_S:
+            self._cookie_secrets = (secrets.token_bytes(32), self._cookie_secrets[0])
+            self._cookie_since = now
+        return any(
+            secrets.compare_digest(self._cookie(secret, init, source), init.cookie) for secret in self._cookie_secrets
+        )
+
+    @staticmethod
+    def _cookie(secret: bytes, init: p.Init, source: SocketAddress) -> bytes:
+        place = f"{source[0]} {source[1]} ".encode() + init.nonce + init.ephemeral
+        return hashlib.blake2b(place, key=secret, digest_size=p.COOKIE_BYTES).digest()
+
+    def _forget(self, key: tuple[SocketAddress, int], index: int) -> None:
+        del self._half_open[key]
+        del self._indices[index]
+
+    def _new_index(self) -> int:
+        while (index := secrets.randbits(32)) in self._indices:
+            pass
+        return index
+
+    def _current_ephemeral(self, now: float) -> Ephemeral:
+        if self._ephemeral is None or now - self._ephemeral.born > _EPHEMERAL_S:
+            self._ephemeral = Ephemeral(now)
+        return self._ephemeral
+
+    @property
+    def num_half_open(self) -> int:
+        return len(self._half_open)

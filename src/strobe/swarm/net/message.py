@@ -1,0 +1,123 @@
+"""Messages: what is inside the seal. Every one is about a request, which its sender numbered within the session.
+
+    REQUEST    number, how far behind it the oldest unanswered one is, method, payload
+    REPLY      number, payload
+    REFUSED    number, busy or not, seconds until it makes sense to ask again, reason
+    WORKING    number: the request is here and being worked on; no need to send it again soon
+    CANCEL     number: the caller has lost interest
+    ON_STREAM  number: the reply is too large for datagrams; send the request again on a stream to get it
+    PART       number, request or reply, which part of how many: a piece of one of the above
+
+Everything here comes from a peer that is authenticated, not trusted: parsers return None for what is malformed.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from strobe.swarm.net.network import Payload, PeerBusy, PeerRefused
+
+REQUEST, REPLY, REFUSED, WORKING, CANCEL, ON_STREAM, PART = range(1, 8)
+
+HEAD = struct.Struct("<BI")
+_REQUEST = struct.Struct("<BIHB")
+_REFUSED = struct.Struct("<BIBf")
+_PART = struct.Struct("<BIBBB")
+#: bytes around the payload of a request with the longest method
+OVERHEAD = _REQUEST.size + 64
+MAX_METHOD = 64
+MAX_PARTS = 16
+_MAX_REASON = 500
+_MAX_BEHIND = 0xFFFF
+
+
+def request(number: int, oldest: int, method: bytes, payload: Payload) -> bytes:
+    head = _REQUEST.pack(REQUEST, number, min(number - oldest, _MAX_BEHIND), len(method))
+    return b"".join((head, method, payload))
+
+
+def parse_request(message: bytes) -> tuple[int, int, bytes, bytes] | None:
+    """Return number, oldest unanswered number, method, payload."""
+    if len(message) < _REQUEST.size:
+        return None
+    _, number, behind, length = _REQUEST.unpack_from(message)
+    start = _REQUEST.size + length
+    if length > MAX_METHOD or len(message) < start or behind > number:
+        return None
+    # A peer that is more than 65,535 behind only keeps replies a little longer.
+    return number, number - behind if behind < _MAX_BEHIND else 0, message[_REQUEST.size : start], message[start:]
+
+
+def reply(number: int, payload: Payload) -> bytes:
+    return HEAD.pack(REPLY, number) + payload
+
+
+def refused(number: int, refusal: PeerRefused) -> bytes:
+    after = math.nan if refusal.retry_after_s is None else refusal.retry_after_s
+    reason = refusal.reason.encode(errors="replace")[:_MAX_REASON]
+    return _REFUSED.pack(REFUSED, number, isinstance(refusal, PeerBusy), after) + reason
+
+
+def parse_refused(message: bytes) -> PeerRefused | None:
+    if len(message) < _REFUSED.size:
+        return None
+    _, _, busy, after = _REFUSED.unpack_from(message)
+    reason = message[_REFUSED.size :][:_MAX_REASON].decode(errors="replace")
+    known = after >= 0 and after < math.inf
+    if busy:
+        return PeerBusy(reason, after if known else 1.0)
+    return PeerRefused(reason, after if known else None)
+
+
+def note(kind: int, number: int) -> bytes:
+    """Return a message that is nothing but its kind and number."""
+    return HEAD.pack(kind, number)
+
+
+def parts(number: int, is_reply: bool, message: bytes, size: int) -> list[bytes]:
+    """Cut a message that is too long for one datagram."""
+    room = size - _PART.size
+    count = -(-len(message) // room)
+    if count > MAX_PARTS:
+        raise ValueError(f"{len(message)} bytes are {count} parts of {room}, more than {MAX_PARTS}")
+    return [_PART.pack(PART, number, is_reply, i, count) + message[i * room : (i + 1) * room] for i in range(count)]
+
+
+class Assembly:
+    """Messages of which some parts have come: few, small, and forgotten when newer ones push them out."""
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self) -> None:
+        self._pieces: dict[tuple[int, int], list[bytes | None]] = {}
+
+    def add(self, part: bytes, room_for: int = 16) -> bytes | None:
+        """Return the message that this part completes."""
+        if len(part) <= _PART.size:
+            return None
+        _, number, is_reply, index, count = _PART.unpack_from(part)
+        if is_reply > 1 or not 1 < count <= MAX_PARTS or index >= count:
+            return None
+        key = (number, is_reply)
+        pieces = self._pieces.get(key)
+        if pieces is None:
+            while len(self._pieces) >= room_for:
+                del self._pieces[next(iter(self._pieces))]
+            pieces = self._pieces[key] = [None] * count
+        if len(pieces) != count:
+            return None
+        pieces[index] = part[_PART.size :]
+        if None in pieces:
+            return None
+        del self._pieces[key]
+        return b"".join(piece for piece in pieces if piece is not None)
+
+    def forget(self, number: int, is_reply: bool) -> None:
+        self._pieces.pop((number, int(is_reply)), None)
+
+    def clear(self) -> None:
+        self._pieces.clear()
+
+    def __len__(self) -> int:
+        return len(self._pieces)

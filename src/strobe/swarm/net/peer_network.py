@@ -1,0 +1,332 @@
+"""`PeerNetwork`: a peer on real sockets, which is the `Network` that everything above talks through.
+
+Brings together the ports, the handshakes, the sessions, what is asked and what is answered; decides where a datagram
+goes and when time has passed. All state belongs to one event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Sequence
+
+from strobe.errors import UsageError
+from strobe.swarm.net import message as m
+from strobe.swarm.net import packet as p
+from strobe.swarm.net.address import Address
+from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
+from strobe.swarm.net.cipher import AES_GCM, Suite
+from strobe.swarm.net.flow import TokenBucket
+from strobe.swarm.net.handshakes import Dial, Handshakes
+from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.network import Contact, Handler, NetworkError, Payload, PeerRefused, PeerUnreachable
+from strobe.swarm.net.ports import DatagramPort, SocketAddress, bind, numeric, reachable_host, socket_address
+from strobe.swarm.net.serving import Serving
+from strobe.swarm.net.session import Session
+from strobe.swarm.net.sessions import Sessions
+from strobe.swarm.net.streams import Streams
+
+_TICK_S = 0.02
+_SWEEP_S = 4.0
+_RESETS_PER_S = 100.0
+
+
+class PeerNetwork:
+    """One peer. Make it with `await PeerNetwork.listen(identity)`."""
+
+    def __init__(
+        self, identity: Identity, sockets: list[tuple[socket.socket, socket.socket]], suite: Suite, limits: Limits
+    ) -> None:
+        now = time.monotonic()
+        self._identity = identity
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._ports = [DatagramPort(datagrams, self._on_datagram) for datagrams, _ in sockets]
+        self._listeners = [listener for _, listener in sockets]
+        self._sessions = Sessions(identity.peer_id, limits)
+        self.serving = Serving(limits, self._loop)
+        self.calls = Calls(limits, self._to_stream)
+        self.handshakes = Handshakes(identity, suite, limits, self._sessions.indices, self._on_established, now)
+        self.streams = Streams(
+            suite,
+            identity.peer_id,
+            limits,
+            self.calls,
+            self.serving,
+            self._sessions.at,
+            self._on_message,
+            self._on_session_lost,
+        )
+        self._resets = TokenBucket(_RESETS_PER_S, _RESETS_PER_S, now)
+        self._timer: asyncio.TimerHandle | None = None
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._tick_due = 0.0
+        self._closed = False
+        hosts = tuple(reachable_host(port.host) for port in self._ports)
+        self._address = Address(identity.peer_id, hosts, self._listeners[0].getsockname()[1])
+
+    @classmethod
+    async def listen(
+        cls,
+        identity: Identity,
+        hosts: Sequence[str] = ("127.0.0.1",),
+        port: int = 0,
+        *,
+        announce: Sequence[str] = (),
+        limits: Limits | None = None,
+        suite: Suite = AES_GCM,
+    ) -> PeerNetwork:
+        """Return a peer that listens at every host with one port number (0: a free one), UDP and TCP.
+
+        `announce` are the hosts that its address names when others know it by other names than it binds.
+        """
+        if not hosts:
+            raise UsageError('no host to listen at; give one, such as "127.0.0.1" or "::"')
+        network = cls(identity, bind(tuple(hosts), port), suite, limits or Limits())
+        if announce:
+            network._address = Address(identity.peer_id, tuple(announce), network._address.port)
+        for datagrams in network._ports:
+            await datagrams.start(network._loop)
+        for listener in network._listeners:
+            network.streams.listen(listener)
+        network._sweeper = network._loop.call_later(_SWEEP_S, network._sweep)
+        return network
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    @property
+    def address(self) -> Address:
+        return self._address
+
+    @property
+    def num_sessions(self) -> int:
+        return len(self._sessions)
+
+    def serve(self, method: str, handler: Handler) -> None:
+        self.serving.serve(method, handler)
+
+    async def call(self, peer: Contact, method: str, payload: Payload, *, timeout_s: float) -> Payload:
+        if type(payload) is memoryview and (payload.itemsize != 1 or payload.ndim != 1):
+            payload = payload.cast("B")
+        if len(payload) > self._limits.max_payload:
+            raise PeerRefused(f"a payload of {len(payload)} bytes is over the limit of {self._limits.max_payload}")
+        name = method.encode()
+        if not 1 <= len(name) <= m.MAX_METHOD:
+            raise UsageError(f"method {method!r} is not 1 to {m.MAX_METHOD} ASCII characters")
+        if self._closed:
+            raise PeerUnreachable("this network is closed")
+        calls = self.calls
+        if len(calls.live) >= self._limits.max_calls:
+            raise NetworkError(f"{len(calls.live)} calls are under way; wait for some before making more")
+        now = time.monotonic()
+        future: asyncio.Future[Payload] = self._loop.create_future()
+        call = Call(peer, name, payload, future, now + timeout_s)
+        calls.live.add(call)
+        if self._timer is None:
+            self._start_timer()
+        try:
+            session = self._sessions.get(peer)
+            if session is not None:
+                session.used = now
+                calls.start(session, call)
+            else:
+                await self._connect(call, now)
+            return await future
+        finally:
+            calls.live.discard(call)
+            if call.session is not None:
+                self._abandon(call, call.session)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for timer in (self._timer, self._sweeper):
+            if timer is not None:
+                timer.cancel()
+        for call in self.calls.live:
+            if not call.future.done():
+                call.future.set_exception(PeerUnreachable("this network was closed"))
+        await self.serving.close()
+        await self.streams.close()
+        for port in self._ports:
+            port.close()
+        for listener in self._listeners:
+            listener.close()
+
+    # -- finding a peer ----------------------------------------------------------------------------------------------
+
+    async def _connect(self, call: Call, now: float) -> None:
+        contact = call.contact
+        host = numeric(contact.host)
+        if host is None:
+            host = await self._resolve(contact, call.deadline - now)
+        if host != contact.host:
+            call.contact = contact = Contact(contact.id, host, contact.port)
+            session = self._sessions.get(contact)
+            if session is not None:
+                self.calls.start(session, call)
+                return
+        self._dial(contact, now).calls.append(call)
+
+    async def _resolve(self, contact: Contact, timeout_s: float) -> str:
+        families = {port.family for port in self._ports}
+        try:
+            found = await asyncio.wait_for(
+                self._loop.getaddrinfo(contact.host, contact.port, type=socket.SOCK_DGRAM), timeout_s
+            )
+        except (OSError, asyncio.TimeoutError) as exc:
+            raise PeerUnreachable(f"host {contact.host!r} is not known: {exc}") from exc
+        for family, _, _, _, address in found:
+            if family in families:
+                return str(address[0])
+        raise PeerUnreachable(f"host {contact.host!r} has no address of a family that this peer listens at")
+
+    def _dial(self, contact: Contact, now: float) -> Dial:
+        if contact.id == self._identity.peer_id:
+            raise PeerUnreachable("a peer does not call itself")
+        if not 0 < contact.port < 65536:
+            raise PeerUnreachable(f"port {contact.port} is not between 1 and 65535")
+        family, address = socket_address(contact.host, contact.port)
+        for port in self._ports:
+            if port.family == family:
+                return self.handshakes.dial(contact, port, address, now)
+        raise PeerUnreachable(f"{contact.host} is of a family that this peer does not listen at; add such a host")
+
+    def _on_established(self, session: Session, calls: list[Call]) -> None:
+        for evicted in self._sessions.install(session):
+            self._retire(evicted)
+        if session.is_dialled and not any(not call.future.done() for call in calls):
+            session.port.send(session.finish or b"", session.address)
+        for call in calls:
+            if not call.future.done():
+                self.calls.start(self._sessions.get(session.contact) or session, call)
+
+    def _on_session_lost(self, session: Session, calls: list[Call]) -> None:
+        """Begin anew with a peer that does not know the session any more."""
+        self._sessions.drop(session)
+        now = time.monotonic()
+        for call in calls:
+            call.moves += 1
+            if call.moves > MAX_MOVES:
+                call.future.set_exception(PeerUnreachable("the peer forgot the session again and again"))
+                continue
+            newer = self._sessions.get(session.contact)
+            if newer is not None and newer is not session:
+                self.calls.start(newer, call)
+            else:
+                self._dial(session.contact, now).calls.append(call)
+
+    def _to_stream(self, session: Session, call: Call) -> None:
+        self.streams.start(session, call)
+
+    def _abandon(self, call: Call, session: Session) -> None:
+        """Free what a call that got no answer holds, and let the peer stop working on it."""
+        number, by_stream = call.number, call.on_stream
+        self.calls.leave(call)
+        if number >= 0 and not self._closed:
+            if by_stream:
+                self.streams.cancel(session, number)
+            else:
+                session.send(m.note(m.CANCEL, number))
+
+    # -- datagrams ---------------------------------------------------------------------------------------------------
+
+    def _on_datagram(self, packet: bytes, source: SocketAddress, port: DatagramPort) -> None:
+        kind = packet[0] if packet else 0
+        if kind == p.DATA:
+            if len(packet) < p.HEADER.size:
+                return
+            session = self._sessions.at(p.HEADER.unpack_from(packet)[1])
+            if session is None:
+                self._reset(packet, source, port)
+                return
+            message = session.open(packet)
+            if message is not None:
+                self._on_message(session, message)
+        elif kind == p.FINISH:
+            rest = self.handshakes.on_finish(packet, source, port, time.monotonic())
+            if rest and rest[0] == p.DATA:
+                self._on_datagram(rest, source, port)
+        elif kind == p.INIT:
+            self.handshakes.on_init(packet, source, port, time.monotonic())
+        elif kind == p.ACCEPT:
+            self.handshakes.on_accept(packet, time.monotonic())
+        elif kind == p.RETRY:
+            self.handshakes.on_retry(packet, time.monotonic())
+        elif kind == p.RESET:
+            self._on_reset(packet, source)
+
+    def _on_message(self, session: Session, message: bytes) -> None:
+        kind, number = m.HEAD.unpack_from(message)
+        if kind == m.REQUEST:
+            self.serving.on_request(session, message, time.monotonic())
+        elif kind == m.REPLY:
+            self.calls.replied(session, number, message[m.HEAD.size :])
+        elif kind == m.REFUSED:
+            refusal = m.parse_refused(message)
+            if refusal is not None:
+                self.calls.refused(session, number, refusal)
+        elif kind == m.WORKING:
+            self.calls.working(session, number)
+        elif kind == m.ON_STREAM:
+            self.calls.reply_on_stream(session, number)
+        elif kind == m.CANCEL:
+            if session.stream is not None:
+                session.stream.give_up(number, is_reply=False)
+                session.stream.stop(number, is_reply=True)
+            self.serving.cancel(session, number)
+
+    def _reset(self, packet: bytes, source: SocketAddress, port: DatagramPort) -> None:
+        """Tell somebody that its session is not known here; shorter than what it sent, and not often."""
+        index = p.HEADER.unpack_from(packet)[1]
+        if index not in self._sessions.indices and self._resets.take(time.monotonic()):
+            port.send(p.pack_reset(index), source)
+
+    def _on_reset(self, packet: bytes, source: SocketAddress) -> None:
+        # Anybody may have sent it. It only makes this side shake hands again, and only if it waits for that peer.
+        index = p.parse_reset(packet)
+        for call in self.calls.live:
+            session = call.session
+            if session is not None and session.remote_index == index and session.address[:2] == source[:2]:
+                break
+        else:
+            return
+        if not self._resets.take(time.monotonic()):
+            return
+        calls = [call for call in [*session.calls.values(), *(session.waiting or ())] if not call.future.done()]
+        for call in calls:
+            self.calls.leave(call)
+        self._on_session_lost(session, calls)
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    def _start_timer(self) -> None:
+        self._tick_due = time.monotonic() + _TICK_S
+        self._timer = self._loop.call_later(_TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        # After a pause of this process answers wait in the sockets: read them before blaming anybody.
+        if now - self._tick_due < 5 * _TICK_S:
+            self.calls.tick(now)
+            self.handshakes.tick(now)
+        self._timer = None
+        if self.calls.live or self.handshakes.dials:
+            self._start_timer()
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        self.handshakes.sweep(now)
+        self.streams.sweep(now)
+        for session in self._sessions.sweep(now):
+            self._retire(session)
+        self._sweeper = self._loop.call_later(_SWEEP_S, self._sweep)
+
+    def _retire(self, session: Session) -> None:
+        if session.stream is not None:
+            session.stream.cancel()

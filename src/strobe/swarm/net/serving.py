@@ -1,0 +1,199 @@
+"""What others ask of this peer: requests, each handled once, answered where it came from.
+
+Refuses before it works: unknown methods, peers that ask too fast, too much under way. A repeated request gets the reply
+that was made for it, or the news that it is being made. Knows handlers and sessions; streams only as a way to answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+
+from strobe.errors import UsageError
+from strobe.swarm.net import message as m
+from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.network import Handler, Payload, PeerBusy, PeerRefused
+from strobe.swarm.net.replies import Large, Running
+from strobe.swarm.net.session import Session
+
+_log = logging.getLogger("strobe.swarm.net")
+_BUSY_S = 0.25
+_BUFFERS = (bytes, bytearray, memoryview)
+
+
+class Serving:
+    """The handlers of one network and the requests they work on."""
+
+    def __init__(self, limits: Limits, loop: asyncio.AbstractEventLoop) -> None:
+        self._limits = limits
+        self._loop = loop
+        self._handlers: dict[bytes, Handler] = {}
+        self._tasks: dict[tuple[int, int], asyncio.Task[None]] = {}
+        self.served = 0
+        self.failed = 0
+        self.refused = 0
+        #: bytes of large payloads held for handlers
+        self.inbound_bytes = 0
+
+    def serve(self, method: str, handler: Handler) -> None:
+        name = method.encode("ascii", errors="replace")
+        if not 1 <= len(name) <= m.MAX_METHOD or not method.isascii():
+            raise UsageError(f"method {method!r} is not 1 to {m.MAX_METHOD} ASCII characters")
+        if name in self._handlers:
+            raise UsageError(f"method {method!r} is served already")
+        self._handlers[name] = handler
+
+    # -- large requests announce themselves before they come ---------------------------------------------------------
+
+    def reserve(self, session: Session, size: int) -> PeerRefused | None:
+        """Make room for a payload, or return why there is none."""
+        limits = self._limits
+        if size > limits.max_payload:
+            return PeerRefused(f"a payload of {size} bytes is over this peer's limit of {limits.max_payload}")
+        if session.inbound_bytes + size > limits.max_inbound_per_peer or self.inbound_bytes + size > limits.max_inbound:
+            return PeerBusy(f"no room for {size} bytes: other large payloads are being received", _BUSY_S)
+        session.inbound_bytes += size
+        self.inbound_bytes += size
+        return None
+
+    def release(self, session: Session, size: int) -> None:
+        session.inbound_bytes -= size
+        self.inbound_bytes -= size
+
+    # -- requests ----------------------------------------------------------------------------------------------------
+
+    def on_request(self, session: Session, message: bytes, now: float) -> None:
+        """Handle a request that came by datagram, or whole in a frame of a stream."""
+        parsed = m.parse_request(message)
+        if parsed is not None:
+            number, oldest, method, payload = parsed
+            self.begin(session, number, oldest, method, payload, now)
+
+    def is_new(self, session: Session, number: int) -> bool:
+        """Tell whether a request has to be worked on; if it was seen before, say again what became of it."""
+        replies = session.replies
+        if replies.is_new(number):
+            return True
+        kept = replies.find(number)
+        if kept is None:
+            self._on_stream_only(session, m.refused(number, PeerRefused("the reply to this request was lost")))
+        elif isinstance(kept, Running):
+            session.send(m.note(m.WORKING, number))
+        elif isinstance(kept, Large):
+            self._send_large(session, number, kept.payload)
+        else:
+            session.send(kept)
+        return False
+
+    def begin(
+        self, session: Session, number: int, oldest: int, method: bytes, payload: Payload, now: float, held: int = 0
+    ) -> None:
+        """Start the handler, unless the request was seen before; `held` bytes are released when it is answered."""
+        if not self.is_new(session, number):
+            self.release(session, held)
+            return
+        session.replies.begin(number, oldest)
+        session.used = now
+        handler = self._handlers.get(method)
+        refusal = self._refusal(session, method, handler, now)
+        if refusal is not None or handler is None:
+            self.refused += 1
+            assert refusal is not None
+            self._answer(session, number, refusal, held)
+            return
+        try:
+            result = handler(session.caller, payload)
+        except PeerRefused as exc:
+            self._answer(session, number, exc, held)
+        except Exception:  # noqa: BLE001 - as below
+            self._answer(session, number, self._failure(method), held)
+        else:
+            if isinstance(result, _BUFFERS):
+                self.served += 1
+                self._answer(session, number, result, held)
+            else:
+                session.running += 1
+                task = self._loop.create_task(self._finish(session, number, method, result, held))
+                self._tasks[session.index, number] = task
+
+    def _refusal(self, session: Session, method: bytes, handler: Handler | None, now: float) -> PeerRefused | None:
+        limits = self._limits
+        if not session.bucket.take(now):
+            return PeerBusy(f"more than {limits.requests_per_s:g} requests per second", session.bucket.wait_s())
+        if handler is None:
+            return PeerRefused(f"no method {method.decode(errors='replace')!r} here")
+        if session.running >= limits.max_running_per_peer or len(self._tasks) >= limits.max_running:
+            return PeerBusy("too many requests under way", _BUSY_S)
+        return None
+
+    def _failure(self, method: bytes) -> PeerRefused:
+        self.failed += 1
+        _log.exception("handler of %s failed", method.decode())
+        return PeerRefused(f"the handler of {method.decode()!r} failed")
+
+    async def _finish(self, session: Session, number: int, method: bytes, work: Awaitable[Payload], held: int) -> None:
+        try:
+            answer: Payload | PeerRefused = await work
+            self.served += 1
+        except PeerRefused as exc:
+            answer = exc
+        except asyncio.CancelledError:
+            answer = PeerRefused("cancelled")
+            raise
+        except Exception:  # noqa: BLE001 - a handler's fault is logged here and must not take the peer down
+            answer = self._failure(method)
+        finally:
+            session.running -= 1
+            del self._tasks[session.index, number]
+            self._answer(session, number, answer, held)
+
+    def _answer(self, session: Session, number: int, answer: Payload | PeerRefused, held: int) -> None:
+        if held:
+            self.release(session, held)
+        if isinstance(answer, PeerRefused):
+            message = m.refused(number, answer)
+        elif len(answer) + m.HEAD.size > session.max_message:
+            self._answer_large(session, number, answer)
+            return
+        else:
+            message = m.reply(number, answer)
+        session.replies.keep(number, message)
+        session.send(message)
+
+    def _answer_large(self, session: Session, number: int, payload: Payload) -> None:
+        limit = self._limits.max_payload
+        if len(payload) > limit:
+            refusal = PeerRefused(f"the reply has {len(payload)} bytes, over this peer's limit of {limit}")
+            self._answer(session, number, refusal, 0)
+        elif session.stream is not None:
+            # What a stream took over is not kept: it may be hundreds of megabytes.
+            session.replies.drop(number)
+            session.stream.send_large(number, payload)
+        else:
+            session.replies.keep(number, Large(payload))
+            session.send(m.note(m.ON_STREAM, number))
+
+    def _send_large(self, session: Session, number: int, payload: Payload) -> None:
+        if session.stream is not None:
+            session.replies.drop(number)
+            session.stream.send_large(number, payload)
+        else:
+            session.send(m.note(m.ON_STREAM, number))
+
+    @staticmethod
+    def _on_stream_only(session: Session, message: bytes) -> None:
+        # By datagram a late duplicate is usual, and its caller has long had the reply.
+        if session.stream is not None:
+            session.stream.send(message)
+
+    def cancel(self, session: Session, number: int) -> None:
+        task = self._tasks.get((session.index, number))
+        if task is not None:
+            task.cancel()
+
+    async def close(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

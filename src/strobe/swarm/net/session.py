@@ -1,0 +1,189 @@
+"""A pair of peers that have proven themselves to each other on one path: keys, counters and what is under way.
+
+Turns messages into sealed datagrams and back; cuts and joins what is too long for one. There is a session per contact,
+whoever began it. It knows nothing of methods, handlers and time-outs: those who call and serve keep their books here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from strobe.swarm.net import message as m
+from strobe.swarm.net.cipher import Cipher, InvalidTag, Suite, nonce
+from strobe.swarm.net.flow import RoundTrip, TokenBucket, Window
+from strobe.swarm.net.handshake import Keys
+from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.network import Caller, Contact
+from strobe.swarm.net.packet import DATA, HEADER, SAFE_BYTES
+from strobe.swarm.net.ports import LOOPBACK_BYTES, DatagramPort, SocketAddress, is_loopback
+from strobe.swarm.net.replay import ReplayWindow
+from strobe.swarm.net.replies import Replies
+
+if TYPE_CHECKING:
+    from strobe.swarm.net.calls import Call
+    from strobe.swarm.net.stream import Stream
+
+_MAX_NUMBER = 1 << 31
+_MAX_COUNTER = 1 << 40
+
+
+class Session:
+    """One peer, as seen from here."""
+
+    __slots__ = (
+        "_assembly",
+        "_cipher_in",
+        "_cipher_out",
+        "_counter",
+        "_room",
+        "_suite",
+        "_window_in",
+        "address",
+        "attached",
+        "attaches",
+        "born",
+        "bucket",
+        "caller",
+        "calls",
+        "finish",
+        "inbound_bytes",
+        "index",
+        "is_dialled",
+        "keys",
+        "max_message",
+        "next_number",
+        "port",
+        "remote_index",
+        "replies",
+        "round_trip",
+        "running",
+        "stream",
+        "used",
+        "waiting",
+        "window",
+    )
+
+    def __init__(
+        self,
+        *,
+        suite: Suite,
+        keys: Keys,
+        index: int,
+        remote_index: int,
+        port: DatagramPort,
+        address: SocketAddress,
+        limits: Limits,
+        now: float,
+    ) -> None:
+        self._suite = suite
+        self.keys = keys
+        self.index = index
+        self.remote_index = remote_index
+        self.port = port
+        self.address = address
+        self.born = self.used = now
+        #: who the peer is and where it was reached
+        self.caller = Caller(Contact(keys.peer_id, address[0], address[1]), keys.public[:32])
+        self._room = (LOOPBACK_BYTES if is_loopback(address[0]) else SAFE_BYTES) - HEADER.size - suite.tag_bytes
+        #: longest message that goes by datagrams
+        self.max_message = m.MAX_PARTS * (self._room - 16)
+        self._cipher_in: Cipher | None = None
+        self._cipher_out: Cipher | None = None
+        self._counter = 0
+        self._window_in = ReplayWindow()
+        self._assembly = m.Assembly()
+        #: the last packet of the handshake, kept by its initiator until the peer shows that it has it
+        self.finish: bytes | None = None
+        #: whether this side began
+        self.is_dialled = False
+        # what this side asks
+        self.next_number = 0
+        self.calls: dict[int, Call] = {}
+        self.waiting: deque[Call] | None = None
+        self.round_trip = RoundTrip()
+        self.window = Window(limits.max_in_flight_per_peer)
+        # what the other side asks
+        self.replies = Replies()
+        self.bucket = TokenBucket(limits.requests_per_s, limits.burst, now)
+        self.running = 0
+        self.inbound_bytes = 0
+        # streams
+        self.stream: Stream | None = None
+        self.attaches = 0
+        self.attached = ReplayWindow()
+
+    @property
+    def contact(self) -> Contact:
+        return self.caller.contact
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether numbers run out and a new session has to take over."""
+        return self.next_number >= _MAX_NUMBER or self._counter >= _MAX_COUNTER
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.calls and not self.waiting and not self.running and self.stream is None
+
+    def seal(self, message: bytes) -> bytes:
+        """Return the datagram that carries a message which fits in one."""
+        cipher = self._cipher_out
+        if cipher is None:
+            cipher = self._cipher_out = self._suite.cipher(self.keys.send)
+        counter = self._counter
+        self._counter = counter + 1
+        return HEADER.pack(DATA, self.remote_index, counter) + cipher.encrypt(nonce(counter), message, None)
+
+    def send(self, message: bytes) -> None:
+        """Send a message of at most `max_message` bytes, in parts if need be."""
+        if self.finish is not None:
+            self._send_with_finish(message, self.finish)
+            return
+        if len(message) <= self._room:
+            self.port.send(self.seal(message), self.address)
+            return
+        kind, number = m.HEAD.unpack_from(message)
+        for part in m.parts(number, kind != m.REQUEST, message, self._room):
+            self.port.send(self.seal(part), self.address)
+
+    def _send_with_finish(self, message: bytes, finish: bytes) -> None:
+        # Whatever comes first, or comes at all, finishes the handshake: loss and reordering cost no round trip.
+        if len(message) + len(finish) <= self._room:
+            self.port.send(finish + self.seal(message), self.address)
+            return
+        self.port.send(finish, self.address)
+        self.finish = None
+        self.send(message)
+        self.finish = finish
+
+    def open(self, packet: bytes) -> bytes | None:
+        """Return the message of a datagram: None if it is forged, repeated, or a part of something not complete."""
+        counter = HEADER.unpack_from(packet)[2]
+        if not self._window_in.is_fresh(counter):
+            return None
+        cipher = self._cipher_in
+        if cipher is None:
+            cipher = self._cipher_in = self._suite.cipher(self.keys.receive)
+        try:
+            message = cipher.decrypt(nonce(counter), memoryview(packet)[HEADER.size :], None)
+        except InvalidTag:
+            return None
+        self._window_in.mark(counter)
+        self.finish = None
+        if len(message) < m.HEAD.size:
+            return None
+        return self._joined(message) if message[0] == m.PART else message
+
+    def _joined(self, part: bytes) -> bytes | None:
+        _, number = m.HEAD.unpack_from(part)
+        whole = self._assembly.add(part)
+        # A part names the message it is of: what comes out has to be that one, and no part again.
+        if whole is None or len(whole) < m.HEAD.size or whole[0] == m.PART:
+            return None
+        return whole if m.HEAD.unpack_from(whole)[1] == number else None
+
+    def rest(self) -> None:
+        """Give back what can be made again: called when the session has been quiet for a while."""
+        self._cipher_in = self._cipher_out = None
+        self._assembly.clear()

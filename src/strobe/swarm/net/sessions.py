@@ -1,0 +1,89 @@
+"""The sessions a peer has: by contact for those who call, by index for what comes in; bounded, and renewed with age.
+
+A session that is too old takes no new calls, so the next call shakes hands again; what is under way on it ends there.
+"""
+
+from __future__ import annotations
+
+from strobe.swarm.net.handshakes import Dial, HalfOpen
+from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.network import Contact, PeerId
+from strobe.swarm.net.session import Session
+
+#: two handshakes within this time met each other on the way
+_CROSSING_S = 5.0
+#: a session is quiet when nothing happened for this long
+_QUIET_S = 8.0
+_GONE_S = 60.0
+
+
+class Sessions:
+    """All sessions of one network, and the indices that handshakes share with them."""
+
+    def __init__(self, own_id: PeerId, limits: Limits) -> None:
+        self._own_id = own_id
+        self._limits = limits
+        self._by_contact: dict[Contact, Session] = {}
+        self._all: dict[Session, None] = {}
+        self.indices: dict[int, Session | Dial | HalfOpen] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def get(self, contact: Contact) -> Session | None:
+        """Return the session for new calls to a contact."""
+        return self._by_contact.get(contact)
+
+    def at(self, index: int) -> Session | None:
+        session = self.indices.get(index)
+        return session if type(session) is Session else None
+
+    def install(self, session: Session) -> list[Session]:
+        """Take a new session; returns those that had to make room."""
+        self._all[session] = None
+        contact = session.contact
+        other = self._by_contact.get(contact)
+        if other is None or not self._crossed(other, session):
+            self._by_contact[contact] = session
+        evicted = []
+        if len(self._all) > self._limits.max_sessions:
+            oldest = min((known for known in self._all if known is not session), key=_keeping)
+            self._forget(oldest)
+            evicted.append(oldest)
+        return evicted
+
+    def _crossed(self, older: Session, newer: Session) -> bool:
+        """Tell whether two dials met and the older session is the one that both sides choose: the lower id's."""
+        if newer.born - older.born > _CROSSING_S or older.is_dialled == newer.is_dialled:
+            return False
+        return older.is_dialled == (self._own_id < older.keys.peer_id)
+
+    def drop(self, session: Session) -> None:
+        """Use a session for no new call."""
+        if self._by_contact.get(session.contact) is session:
+            del self._by_contact[session.contact]
+
+    def _forget(self, session: Session) -> None:
+        self.drop(session)
+        self._all.pop(session, None)
+        self.indices.pop(session.index, None)
+
+    def sweep(self, now: float) -> list[Session]:
+        """Let quiet sessions rest, retire old ones; returns those that are gone."""
+        gone = []
+        for session in list(self._all):
+            session.replies.sweep()
+            if session.is_spent or now - session.born > self._limits.session_lifetime_s:
+                self.drop(session)
+            replaced = self._by_contact.get(session.contact) is not session
+            quiet_s = now - session.used
+            if session.is_idle and quiet_s > (_GONE_S if replaced else self._limits.session_lifetime_s):
+                self._forget(session)
+                gone.append(session)
+            elif quiet_s > _QUIET_S:
+                session.rest()
+        return gone
+
+
+def _keeping(session: Session) -> tuple[bool, float]:
+    return not session.is_idle, session.used

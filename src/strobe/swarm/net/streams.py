@@ -1,0 +1,305 @@
+"""The streams of a network: opened when a payload needs one, attached to the session both ends have, shared by both.
+
+A connection begins with one sealed packet that names the session, numbered so that a recording of it opens nothing, and
+its keys are derived from the session's secret and that number: there is no second handshake. A stream that is lost
+takes no call with it: those move to a new one while they have time, and the peer knows them by their numbers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from strobe.swarm.net import message as m
+from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
+from strobe.swarm.net.cipher import InvalidTag, Suite, nonce
+from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.network import PeerId, PeerRefused, PeerUnreachable
+from strobe.swarm.net.packet import ATTACH, HEADER, pack_reset
+from strobe.swarm.net.ports import socket_address
+from strobe.swarm.net.serving import Serving
+from strobe.swarm.net.session import Session
+from strobe.swarm.net.stream import Ciphers, Stream, StreamBroken
+
+_CONNECT_S = 10.0
+_ATTACH_S = 5.0
+_COUNT = struct.Struct("<Q")
+
+
+def _keys(session: Session, opener: PeerId, count: int) -> tuple[bytes, bytes, bytes]:
+    """Return the keys of a session's n-th stream: proof of its first packet, from opener to acceptor, and back."""
+    secret = session.keys.stream_secret
+    derived = HKDF(SHA256(), 96, None, b"stream" + opener + _COUNT.pack(count)).derive(secret)
+    return derived[:32], derived[32:64], derived[64:]
+
+
+class Streams:
+    """Opens, accepts, watches and closes connections."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        own_id: PeerId,
+        limits: Limits,
+        calls: Calls,
+        serving: Serving,
+        find_session: Callable[[int], Session | None],
+        on_message: Callable[[Session, bytes], None],
+        on_session_lost: Callable[[Session, list[Call]], None],
+    ) -> None:
+        self._suite = suite
+        self._own_id = own_id
+        self._limits = limits
+        self._calls = calls
+        self._serving = serving
+        self._find_session = find_session
+        self._on_message = on_message
+        self._on_session_lost = on_session_lost
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._unattached = 0
+        self._opening: set[Session] = set()
+        self.live: set[Stream] = set()
+        self.rejected = 0
+
+    def listen(self, listener: socket.socket) -> None:
+        self._spawn(self._accept(listener))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+
+    def start(self, session: Session, call: Call) -> None:
+        """Send a call that has a number on the session's stream, opening one if need be."""
+        stream = session.stream
+        if stream is not None and not stream.is_spent:
+            self._submit(stream, call)
+        elif session not in self._opening:
+            self._opening.add(session)
+            self._spawn(self._open(session))
+        # else: all calls marked as on_stream are submitted when it is open
+
+    @staticmethod
+    def _submit(stream: Stream, call: Call) -> None:
+        oldest = next(iter(stream.session.calls))
+        if len(call.payload) + m.OVERHEAD > stream.session.max_message:
+            stream.send_request(call.number, oldest, call.method, call.payload)
+        else:
+            stream.send(m.request(call.number, oldest, call.method, call.payload))
+
+    def cancel(self, session: Session, number: int) -> None:
+        if session.stream is not None:
+            session.stream.stop(number, is_reply=False)
+            session.stream.give_up(number, is_reply=True)
+            session.stream.send(m.note(m.CANCEL, number))
+
+    # -- opening -----------------------------------------------------------------------------------------------------
+
+    async def _open(self, session: Session) -> None:
+        try:
+            sock = await self._connect(session)
+        except (OSError, asyncio.TimeoutError) as exc:
+            self._opening.discard(session)
+            contact = session.contact
+            reason = f"no TCP connection to {contact.host} port {contact.port}: {exc or 'timed out'}"
+            for call in [call for call in session.calls.values() if call.on_stream]:
+                self._calls.leave(call)
+                if not call.future.done():
+                    call.future.set_exception(PeerUnreachable(reason))
+            return
+        count = session.attaches
+        session.attaches += 1
+        proof, out, into = _keys(session, self._own_id, count)
+        head = HEADER.pack(ATTACH, session.remote_index, count)
+        cipher = self._suite.cipher
+        ciphers = Ciphers(cipher(out), cipher(into), self._suite.tag_bytes)
+        stream = Stream(sock, session, ciphers, self, dialled=True)
+        session.stream = stream
+        self._opening.discard(session)
+        for call in [call for call in session.calls.values() if call.on_stream]:
+            self._submit(stream, call)
+        await self._run(stream, first=head + cipher(proof).encrypt(nonce(0), b"", head))
+
+    async def _connect(self, session: Session) -> socket.socket:
+        family, address = socket_address(session.contact.host, session.contact.port)
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setblocking(False)
+            _tune(sock)
+            await asyncio.wait_for(asyncio.get_running_loop().sock_connect(sock, address), _CONNECT_S)
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    # -- accepting ---------------------------------------------------------------------------------------------------
+
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                sock, _ = await loop.sock_accept(listener)
+            except OSError:  # out of descriptors, or the caller hung up: others may still come
+                await asyncio.sleep(0.05)
+                continue
+            if self._unattached >= self._limits.max_unattached or len(self.live) >= self._limits.max_streams:
+                self.rejected += 1
+                sock.close()
+                continue
+            sock.setblocking(False)
+            self._unattached += 1
+            self._spawn(self._welcome(sock))
+
+    async def _welcome(self, sock: socket.socket) -> None:
+        stream = None
+        try:
+            _tune(sock)
+            packet = await asyncio.wait_for(self._first_packet(sock), _ATTACH_S)
+            stream = self._attached(sock, packet)
+            if stream is None:
+                self.rejected += 1
+                with contextlib.suppress(BlockingIOError):
+                    sock.send(pack_reset(HEADER.unpack_from(packet)[1]))
+        except (OSError, EOFError, asyncio.TimeoutError):
+            self.rejected += 1
+        finally:
+            self._unattached -= 1
+            if stream is None:
+                sock.close()
+        if stream is not None:
+            stream.announce()
+            await self._run(stream)
+
+    async def _first_packet(self, sock: socket.socket) -> bytes:
+        loop = asyncio.get_running_loop()
+        packet = bytearray(HEADER.size + self._suite.tag_bytes)
+        with memoryview(packet) as view:
+            have = 0
+            while have < len(packet):
+                received = await loop.sock_recv_into(sock, view[have:])
+                if not received:
+                    raise EOFError
+                have += received
+        return bytes(packet)
+
+    def _attached(self, sock: socket.socket, packet: bytes) -> Stream | None:
+        kind, index, count = HEADER.unpack_from(packet)
+        session = self._find_session(index)
+        if kind != ATTACH or session is None or not session.attached.is_fresh(count):
+            return None
+        proof, into, out = _keys(session, session.keys.peer_id, count)
+        cipher = self._suite.cipher
+        try:
+            cipher(proof).decrypt(nonce(0), packet[HEADER.size :], packet[: HEADER.size])
+        except InvalidTag:
+            return None
+        session.attached.mark(count)
+        ciphers = Ciphers(cipher(out), cipher(into), self._suite.tag_bytes)
+        stream = Stream(sock, session, ciphers, self, dialled=False)
+        session.stream = stream
+        session.finish = None
+        return stream
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    async def _run(self, stream: Stream, first: bytes = b"") -> None:
+        loop = asyncio.get_running_loop()
+        self.live.add(stream)
+        writer = None
+        try:
+            if first:
+                await loop.sock_sendall(stream.socket, first)
+            writer = loop.create_task(stream.write())
+            reader = loop.create_task(stream.read())
+            stream.tasks = (writer, reader)
+            await asyncio.wait(stream.tasks, return_when=asyncio.FIRST_COMPLETED)
+        except OSError:
+            self.rejected += 1
+        finally:
+            self.live.discard(stream)
+            for task in stream.tasks:
+                task.cancel()
+            for ended in await asyncio.gather(*stream.tasks, return_exceptions=True):
+                if isinstance(ended, StreamBroken):
+                    self.rejected += 1
+                elif isinstance(ended, Exception) and not isinstance(ended, OSError):
+                    raise ended
+            stream.close()
+            self._lost(stream)
+
+    def _lost(self, stream: Stream) -> None:
+        session = stream.session
+        if session.stream is not stream:
+            return
+        session.stream = None
+        orphans = [call for call in session.calls.values() if call.on_stream and not call.future.done()]
+        if not stream.is_attached:  # the other end does not know the session: it has begun anew
+            for call in orphans:
+                self._calls.leave(call)
+            self._on_session_lost(session, orphans)
+            return
+        for call in orphans:
+            call.moves += 1
+            if call.moves > MAX_MOVES:
+                self._calls.leave(call)
+                call.future.set_exception(PeerUnreachable("the connection was lost again and again"))
+            else:
+                self.start(session, call)
+
+    def sweep(self, now: float) -> None:
+        """Close what is idle, and what stands still in the middle of a payload."""
+        for stream in list(self.live):
+            session = stream.session
+            stalled = not stream.is_idle and now - stream.moved > self._limits.stream_stall_s
+            unused = stream.is_idle and not session.calls and not session.running
+            if stalled or (unused and now - stream.used > self._limits.stream_idle_s):
+                stream.cancel()
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- what streams tell -------------------------------------------------------------------------------------------
+
+    def on_message(self, session: Session, message: bytes) -> None:
+        self._on_message(session, message)
+
+    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> PeerRefused | None:
+        if is_reply:
+            if number not in session.calls:
+                return PeerRefused("nobody waits for this reply")
+        elif not self._serving.is_new(session, number):
+            return PeerRefused("this request was seen before")
+        refusal = self._serving.reserve(session, size)
+        if refusal is not None and is_reply:
+            self._calls.refused(session, number, refusal)
+        return refusal
+
+    def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
+        if method is None:
+            self._serving.release(session, len(payload))
+            self._calls.replied(session, number, payload)
+        else:
+            self._serving.begin(session, number, oldest, method, payload, time.monotonic(), held=len(payload))
+
+    def release(self, session: Session, size: int) -> None:
+        self._serving.release(session, size)
+
+    def on_attached(self, stream: Stream) -> None:
+        stream.session.finish = None
+
+
+def _tune(sock: socket.socket) -> None:
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
