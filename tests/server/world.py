@@ -107,7 +107,7 @@ class World:
         path = endpoint.route.replace(":path}", "}")
         for name, found in {
             "entity": "ada", "project": project, "run": "r", "view": "v", "path": "a.txt", "name": "data",
-            "reference": "v0", "number": "0", "id": self.keys["spare"].split("_")[1],
+            "reference": "v0", "number": "0", "user": "bob", "team": "lab", "id": self.keys["spare"].split("_")[1],
             **known, "token": self._link(endpoint.method, project) if "{token}" in path else "",
         }.items():  # fmt: skip
             path = path.replace("{" + name + "}", found)
@@ -130,6 +130,11 @@ class World:
         known: dict[str, dict[str, Any]] = {
             "login": {"json": {"key": self.keys["owner"]}},
             "add_key": {"json": {"label": "x", "scope": "read"}},
+            "change_session": {"json": {"email": "ada@example.com"}},
+            "add_user": {"json": {"name": "eve"}},
+            "change_user": {"json": {"email": "bob@example.com"}},
+            "add_team": {"json": {"name": "ops", "owner": "bob"}},
+            "set_member": {"json": {"role": "viewer"}},
             "ingest": {"content": batch, "headers": {"content-type": BATCHES}},
             "heartbeat": {"json": {"runs": [run]}},
             "query_series": {"json": {"runs": [run], "keys": ["loss"], "format": "json"}},
@@ -171,6 +176,8 @@ class World:
         """Do what has to be done before the owner can make the request."""
         if name == "restore_run":
             self._must("DELETE", f"/api/v1/runs/ada/{project}/r")
+        if name == "remove_member":
+            self._must("PUT", "/api/v1/teams/lab/members/bob", json={})
         if name == "restore_version":
             path = f"/api/v1/artifacts/ada/{project}/collections/data/versions/v0"
             self._must("DELETE", path, params={"aliases": "true"})
@@ -192,6 +199,7 @@ def build(stage: Stage) -> World:
     }
     stage.store.accounts.keys.revoke(keys["revoked"].split("_")[1])
     stage.clock.now_ns += 10
+    stage.store.accounts.add_team("lab", owner="ada")
     world = World(stage, keys)
     for access in ACCESSES:
         world.furnish(access)

@@ -39,12 +39,15 @@ ROUTES = (
     "health",
     "session",
     "keys",
+    "users",
+    "teams",
     "document",
     "ingest",
     "series",
     "metrics",
     "chart",
     "projects",
+    "usage",
     "runs_table",
     "runs",
     "diff",
@@ -142,7 +145,8 @@ class _Path:
         check_origin(request, caller)
         if not endpoint.is_free:
             _check_rate(request, caller, services)
-        response = await endpoint.answer(Call(request, services, caller, endpoint))
+        with services.bodies.enter() as place:
+            response = await endpoint.answer(Call(request, services, caller, endpoint, place))
         await response(scope, receive, send)
 
 

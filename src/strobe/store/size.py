@@ -1,4 +1,4 @@
-"""How large the database is."""
+"""How large the database is, and the files that are kept beside it."""
 
 from __future__ import annotations
 
@@ -13,5 +13,12 @@ _QUESTIONS = {
 def database_bytes(database: Database) -> int:
     """Return the size of the database on its disk; files that are kept as blobs are not part of it."""
     row = database.read(lambda cursor: cursor.one(_QUESTIONS[cursor.dialect.name]))
+    assert row is not None
+    return int(row[0])
+
+
+def blob_bytes(database: Database) -> int:
+    """Return the size of all files that are kept, each content once."""
+    row = database.read(lambda cursor: cursor.one("SELECT coalesce(sum(size), 0) FROM blob"))
     assert row is not None
     return int(row[0])

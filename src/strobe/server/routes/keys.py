@@ -40,6 +40,8 @@ class KeyBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     label: Label = ""
     scope: Scope = "write"
     expires_ns: Count | None = None
+    #: admins: whose key it is to be; without it one's own
+    user: Name | None = None
 
 
 class NewKey(msgspec.Struct, kw_only=True):
@@ -61,13 +63,20 @@ async def list_keys(call: Call, query: KeyQuery) -> KeyList:
 
 @endpoint("POST", "/api/v1/keys", access="account", tag="keys", body=KeyBody, returns=NewKey, status=201)
 async def add_key(call: Call, body: KeyBody) -> NewKey:
-    """Make a key for oneself; it allows no more, and lives no longer, than the one it is made with."""
+    """Make a key for oneself; it allows no more, and lives no longer, than the one it is made with.
+
+    An admin makes keys for others too; they live as long as is asked for.
+    """
     user, keys = _user(call), call.services.store.accounts.keys
+    is_own = body.user is None or body.user == user
+    if not is_own:
+        _require_admin(call)
     if not call.caller.allows(body.scope):
         raise Problem(403, detail=f"your key has scope {call.caller.scope}; it cannot make one with {body.scope}")
-    ends = [moment for moment in (call.caller.expires_ns, body.expires_ns) if moment is not None]
+    moments = (call.caller.expires_ns if is_own else None, body.expires_ns)
+    ends = [moment for moment in moments if moment is not None]
     about, text = await call.in_thread(
-        keys.add, user, scope=body.scope, label=body.label, expires_ns=min(ends, default=None)
+        keys.add, user if is_own else body.user, scope=body.scope, label=body.label, expires_ns=min(ends, default=None)
     )
     return NewKey(key=text, about=about)
 
