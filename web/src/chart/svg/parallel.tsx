@@ -31,6 +31,8 @@ export interface ParallelProps {
   readonly axes: readonly ParallelAxis[];
   readonly height?: number;
   readonly brushes?: Brushes;
+  /** Ids that are brushed, here or elsewhere; left out, those that pass the brushes. */
+  readonly brushed?: ReadonlySet<string> | null;
   readonly highlighted?: string | null;
   /** The brushes as they are now, and the rows that pass all of them. */
   readonly onBrush?: (brushes: Brushes, ids: ReadonlySet<string> | null) => void;
@@ -101,7 +103,7 @@ export function Parallel(props: ParallelProps) {
     const ys = pixelScale(bend, range, height - INSET.bottom, INSET.top);
     return { axis, x: INSET.left + i * gap, ys, names, places };
   });
-  const ids = brushedRows(rows, axes, brushes);
+  const ids = props.brushed === undefined ? brushedRows(rows, axes, brushes) : props.brushed;
   const change = (name: string, range: Range | null): void => {
     const { [name]: _old, ...others } = brushes;
     const next = range === null ? others : { ...others, [name]: range };
@@ -178,7 +180,7 @@ function AxisColumn({ placed: { axis, x, ys, names }, brush, onBrush }: AxisColu
     <g
       class="axis"
       role="slider"
-      tabIndex={0}
+      tabindex={0}
       aria-label={`Brush ${axis.name}`}
       aria-orientation="vertical"
       aria-valuemin={ys.min}
