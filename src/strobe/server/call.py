@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import anyio.to_thread
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +14,7 @@ from strobe.home import LOCAL_ENTITY
 from strobe.journal.value import encode_decoded
 from strobe.server.body import decompressed
 from strobe.server.caller import Caller, Scope
+from strobe.server.gate import Place
 from strobe.server.problem import Problem
 from strobe.server.services import Services
 from strobe.wire import MSGPACK
@@ -24,15 +24,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SMALL_BODY = 64 << 10
+
 
 class Call:
     """A request, with the services and the caller. One per request; handlers get it as their first argument."""
 
-    def __init__(self, request: Request, services: Services, caller: Caller, endpoint: Endpoint) -> None:
+    def __init__(self, request: Request, services: Services, caller: Caller, endpoint: Endpoint, place: Place) -> None:
         self.request = request
         self.services = services
         self.caller = caller
         self.endpoint = endpoint
+        self.place = place
         #: headers to be added to the answer, whatever it will be
         self.headers: dict[str, str] = {}
         self._is_checked = False
@@ -48,7 +51,12 @@ class Call:
 
     async def in_thread(self, blocking: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
         """Return what a blocking function returns, and let others work meanwhile."""
-        return await anyio.to_thread.run_sync(lambda: blocking(*arguments, **keywords))
+        return await self.services.threads.run(self.endpoint.crew, lambda: blocking(*arguments, **keywords))
+
+    async def in_pieces(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """Yield what a blocking iterator yields, each piece from a thread."""
+        while (piece := await self.in_thread(next, pieces, None)) is not None:
+            yield piece
 
     def entity(self, name: str) -> str:
         """Return the entity that a name means: "local" is the caller's own on a server."""
@@ -130,6 +138,15 @@ class Call:
             return Response(encode_decoded(value), status_code=status, media_type=MSGPACK)
         plain = jsonable(msgspec.to_builtins(value, enc_hook=jsonable))
         return Response(msgspec.json.encode(plain), status_code=status, media_type="application/json")
+
+    async def whole(self, *, max_bytes: int) -> bytes:
+        """Return the body in one piece; a 429 if too many large ones are held at the moment."""
+        body = bytearray()
+        async for piece in self.stream(max_bytes=max_bytes):
+            body += piece
+            if len(body) > _SMALL_BODY:
+                self.place.hold(len(body))
+        return bytes(body)
 
     def stream(self, *, max_bytes: int | None = None) -> AsyncIterator[bytes]:
         """Yield the body as it comes in, without its `Content-Encoding` (gzip), never more than the limits allow.

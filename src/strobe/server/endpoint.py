@@ -33,6 +33,7 @@ from strobe.server.call import Call, weak_etag
 from strobe.server.parameters import Parameters
 from strobe.server.problem import Problem
 from strobe.server.services import Limits
+from strobe.server.threads import Crew
 from strobe.wire import MSGPACK
 
 __all__ = ["Access", "Call", "Endpoint", "endpoint", "weak_etag"]
@@ -69,6 +70,14 @@ class Endpoint:
     @property
     def name(self) -> str:
         return self.handler.__name__
+
+    @property
+    def crew(self) -> Crew:
+        """Whose threads do what blocks in it."""
+        if self.tag == "ingest":
+            return "points"
+        is_question = self.access == "read" and self.tag not in ("files", "artifacts")
+        return "questions" if is_question else "things"
 
     @property
     def summary(self) -> str:
@@ -118,13 +127,11 @@ class Endpoint:
         kind = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in ("application/json", MSGPACK):
             raise Problem(415, detail=f"the body is {kind or 'of no stated type'}; send application/json")
-        body = bytearray()
-        async for piece in call.stream(max_bytes=call.services.settings.limits.json_bytes):
-            body += piece
+        body = await call.whole(max_bytes=call.services.settings.limits.json_bytes)
         try:
             if kind == MSGPACK:
-                return msgspec.msgpack.decode(bytes(body), type=self.body, ext_hook=decode_extension)
-            return msgspec.json.decode(bytes(body), type=self.body)
+                return msgspec.msgpack.decode(body, type=self.body, ext_hook=decode_extension)
+            return msgspec.json.decode(body, type=self.body)
         except (ValueError, TypeError, RecursionError) as error:  # text that is no Unicode, an extension that is none
             if isinstance(error, msgspec.MsgspecError):
                 raise

@@ -24,10 +24,15 @@ from strobe.server.live import Hub, StoreSource
 from strobe.server.metrics import Metrics
 from strobe.server.rate import Buckets, Rate
 from strobe.server.signing import Signer
+from strobe.server.threads import Threads
 from strobe.store.size import database_bytes
 
 if TYPE_CHECKING:
     from strobe.store.store import Store
+
+#: while it is taken in a batch takes several times what it has
+_BATCHES_BYTES = 128 << 20
+_BODIES_BYTES = 128 << 20
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,8 +124,11 @@ class Services:
     #: for sessions and for links to uploads and downloads
     signer: Signer = field(default_factory=Signer)
     stopping: Stopping = field(default_factory=Stopping)
-    #: how many requests are taken in at once
-    gate: Gate = field(default_factory=lambda: Gate(64))
+    threads: Threads = field(default_factory=Threads)
+    #: how many requests are taken in at once, and how many bytes of their batches
+    gate: Gate = field(default_factory=lambda: Gate(64, max_bytes=_BATCHES_BYTES))
+    #: how many bytes of other bodies are held at once; small ones do not count
+    bodies: Gate = field(default_factory=lambda: Gate(1 << 30, "held", max_bytes=_BODIES_BYTES))
     #: how many sinks of alerts are tried at once
     trying: Gate = field(default_factory=lambda: Gate(4, "being tried"))
     #: curves that were asked for lately

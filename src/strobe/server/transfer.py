@@ -92,7 +92,7 @@ async def serve(call: Call, content: Served, *, is_download: bool = False) -> Re
         return Response(status_code=status)
     # Asked for before the answer begins, so that a content that is lost is an error and not a torn answer.
     pieces = await call.in_thread(content.read, start, stop)
-    return StreamingResponse(pieces, status_code=status)
+    return StreamingResponse(call.in_pieces(pieces), status_code=status)
 
 
 def _date(moment_ns: int) -> str:

@@ -129,6 +129,11 @@ class BatchStream:
         self._max_bytes = max_bytes
         self._held = bytearray()
 
+    @property
+    def num_held(self) -> int:
+        """Bytes of a batch that is not complete yet."""
+        return len(self._held)
+
     def feed(self, piece: bytes) -> Iterator[Batch]:
         """Yield the batches that are complete with this piece."""
         held = self._held

@@ -212,11 +212,9 @@ async def abort_draft(call: Call, path: DraftPlace) -> None:
 
 
 async def _read(call: Call) -> NewArtifact:
-    body = bytearray()
-    async for piece in call.stream(max_bytes=call.services.settings.limits.request_bytes):
-        body += piece
+    body = await call.whole(max_bytes=call.services.settings.limits.request_bytes)
     try:
-        return await call.in_thread(msgspec.json.decode, bytes(body), type=NewArtifact)
+        return await call.in_thread(msgspec.json.decode, body, type=NewArtifact)
     except (UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, detail=f"the body cannot be read as JSON: {error}") from error
 

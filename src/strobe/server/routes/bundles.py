@@ -67,10 +67,7 @@ async def _read(call: Call) -> bytes:
     kind = call.request.headers.get("content-type", "").partition(";")[0].strip()
     if kind != BUNDLE:
         raise Problem(415, detail=f"the body is {kind or 'of no stated type'}; send {BUNDLE}")
-    body = bytearray()
-    async for piece in call.stream(max_bytes=call.services.settings.limits.bundle_bytes):
-        body += piece
-    return bytes(body)
+    return await call.whole(max_bytes=call.services.settings.limits.bundle_bytes)
 
 
 def _put_all(files: Files, run_id: int, body: bytes) -> list[FileWord]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import anyio.to_thread
 import msgspec
 from msgspec import Meta
 from starlette.responses import Response, StreamingResponse
@@ -111,7 +110,7 @@ async def _streamed(call: Call, form: Format, name: str, begin: Any) -> Response
 
     async def body() -> Any:
         yield beginning
-        while (piece := await anyio.to_thread.run_sync(next, rest, None)) is not None:
+        async for piece in call.in_pieces(rest):
             if piece:
                 yield piece
 

@@ -1,4 +1,7 @@
-"""Whether the process lives, whether it can do its work, and its figures."""
+"""Whether the process lives, whether it can do its work, and its figures.
+
+The answers are a word, written here and not in a thread, which they might have to wait for.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ class Health(msgspec.Struct):
 
 
 @endpoint("GET", "/healthz", access="open", tag="health", returns=Health, is_free=True)
-async def get_health(call: Call) -> Health:
+async def get_health(call: Call) -> Response:
     """Say that the process lives. It says nothing about the store: restarting would not mend that."""
-    return Health()
+    return call.json(Health())
 
 
 @endpoint("GET", "/readyz", access="open", tag="health", returns=Health, is_free=True)
-async def get_readiness(call: Call) -> Health:
+async def get_readiness(call: Call) -> Response:
     """Say whether requests should be sent here: the store answers, and the server is not about to stop."""
     if call.services.stopping:
         raise Problem(503, detail="the server is about to stop", kind="stopping", retry_after_s=5)
@@ -42,7 +45,7 @@ async def get_readiness(call: Call) -> Health:
     except StoreError as error:
         call.services.log.warning("the store does not answer: %s", error)
         raise Problem(503, detail="the store does not answer; the log has the reason", retry_after_s=5) from error
-    return Health()
+    return call.json(Health())
 
 
 @endpoint("GET", "/metrics", access="open", tag="health", produces=CONTENT_TYPE.partition(";")[0], is_free=True)

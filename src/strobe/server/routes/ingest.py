@@ -55,11 +55,12 @@ async def ingest(call: Call) -> Receipt:
         raise Problem(415, detail=f"the body is {kind or 'of no stated type'}; send {BATCHES}")
     services = call.services
     call.refuse_at_home("batches")
-    with services.gate.enter():
+    with services.gate.enter() as place:
         began = time.monotonic()
         reception = _Reception(call)
         stream = BatchStream(max_bytes=services.settings.limits.batch_bytes)
         async for piece in call.stream():
+            place.hold(stream.num_held + len(piece))
             for batch in stream.feed(piece):
                 await reception.take(batch)
         stream.close()

@@ -61,7 +61,7 @@ async def watch_live(call: Call, query: LiveQuery) -> Response:
             caller = await identify(call.request, call.services)
         except Problem:
             return False
-        again = Call(call.request, call.services, caller, call.endpoint)
+        again = Call(call.request, call.services, caller, call.endpoint, call.place)
         return all([await again.may("read", *project) for project in projects])
 
     hub = call.services.live

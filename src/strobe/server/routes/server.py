@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from starlette.responses import Response
 
 from strobe import wire
 from strobe._version import __version__
@@ -27,14 +28,14 @@ class ServerAnswer(msgspec.Struct, kw_only=True):
 
 
 @endpoint("GET", "/api/v1/server", access="open", tag="server", returns=ServerAnswer)
-async def get_server(call: Call) -> ServerAnswer:
+async def get_server(call: Call) -> Response:
     """Say what this server is; to a key's owner also who that is."""
     settings, caller = call.services.settings, call.caller
     answer = ServerAnswer(auth=settings.mode == "server", limits=settings.limits)
     if caller.is_known:
         answer.entity, answer.user = caller.entity, caller.user
         answer.scopes = [scope for scope in ("read", "write", "admin") if caller.allows(scope)]
-    return answer
+    return call.json(answer)  # not in a thread: agents ask before they send anything, however busy we are
 
 
 ENDPOINTS = [get_server]
