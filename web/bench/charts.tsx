@@ -159,8 +159,22 @@ async function zoomBare(zooms: number): Promise<number[]> {
   return took;
 }
 
+/** Return the longest time that the page could not answer while our charts were drawn. */
+async function longestBlock(): Promise<number> {
+  let longest = 0;
+  const watcher = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) longest = Math.max(longest, entry.duration);
+  });
+  watcher.observe({ type: "longtask" });
+  await ours();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  watcher.disconnect();
+  return longest;
+}
+
 const bench = {
   prepare,
+  longestBlock,
   clear,
   ours,
   bare: bareDrawn,

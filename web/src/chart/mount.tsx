@@ -30,7 +30,9 @@ function sharedObserver<Entry extends { readonly target: Element }>(
 
 /** Tell when an element comes near the window or leaves it; returns how to stop. */
 export const watchNear = sharedObserver<IntersectionObserverEntry>(
-  (heard) => new IntersectionObserver(heard, { rootMargin: MARGIN }),
+  // scrollMargin is for panels inside a pane that scrolls by itself, where rootMargin means nothing
+  (heard) =>
+    new IntersectionObserver(heard, { rootMargin: MARGIN, scrollMargin: MARGIN } as IntersectionObserverInit),
 );
 
 /** Tell the size of an element, at once and whenever it changes; returns how to stop. */

@@ -42,6 +42,7 @@ export class Plot {
   private x: Range = { min: 0, max: 1 };
   private y: Range = { min: 0, max: 1 };
   private isEmpty = true;
+  private bentFor: PlotSpec | null = null;
   private xBend: Bend = bendOf("linear");
   private yBend: Bend = bendOf("linear");
 
@@ -148,8 +149,11 @@ export class Plot {
 
   private measure(): void {
     const { lines, zoom, xScale, yScale, clip } = this.spec;
-    this.xBend = bendFor(xScale, lines, "x");
-    this.yBend = bendFor(yScale, lines, "y");
+    if (lines !== this.bentFor?.lines || xScale !== this.bentFor.xScale || yScale !== this.bentFor.yScale) {
+      this.xBend = bendFor(xScale, lines, "x");
+      this.yBend = bendFor(yScale, lines, "y");
+      this.bentFor = this.spec;
+    }
     this.x = zoom === null ? xExtent(lines, this.xBend) : { min: zoom.first, max: zoom.last };
     const { range, hidden } = yExtent(lines, this.x, this.yBend, clip);
     this.y = range;

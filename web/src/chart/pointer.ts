@@ -38,12 +38,20 @@ export function followPointer(area: HTMLElement, gestures: Gestures): () => void
     return { centre: (a + b) / 2, spread: Math.max(24, Math.abs(a - b)) };
   };
 
+  const touchElsewhere = (event: PointerEvent): void => {
+    if (area.contains(event.target as Node)) return;
+    document.removeEventListener("pointerdown", touchElsewhere);
+    gestures.leave();
+  };
+
   const down = (event: PointerEvent): void => {
     const at = place(event);
     if (event.pointerType === "touch") {
       fingers.set(event.pointerId, at);
       if (fingers.size === 2) pinch = measurePinch();
       else if (fingers.size === 1) gestures.hover(at.x, at.y);
+      // a finger that is lifted leaves the crosshair to be read, until the next touch elsewhere
+      document.addEventListener("pointerdown", touchElsewhere, { signal });
       return;
     }
     if (event.button > 1) return;
@@ -101,6 +109,10 @@ export function followPointer(area: HTMLElement, gestures: Gestures): () => void
     gestures.cancel();
   };
 
+  const leave = (event: PointerEvent): void => {
+    if (event.pointerType !== "touch" && drag === null) gestures.leave();
+  };
+
   const wheel = (event: WheelEvent): void => {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
@@ -114,7 +126,7 @@ export function followPointer(area: HTMLElement, gestures: Gestures): () => void
   area.addEventListener("pointermove", move, { signal });
   area.addEventListener("pointerup", up, { signal });
   area.addEventListener("pointercancel", giveUp, { signal });
-  area.addEventListener("pointerleave", () => drag === null && gestures.leave(), { signal });
+  area.addEventListener("pointerleave", leave, { signal });
   area.addEventListener("dblclick", () => gestures.doubleClick(), { signal });
   area.addEventListener("wheel", wheel, { signal, passive: false });
   return () => {

