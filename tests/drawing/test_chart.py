@@ -166,3 +166,34 @@ def test_nothing_heavy_is_loaded() -> None:
 def test_ranges_at_the_ends_of_floats_have_ticks(top: float) -> None:
     document = draw(Figure(lines=[Line(x=[0.0, 1.0], y=[0.0, top])], title="far"))
     assert len(words(document)) >= 4
+
+
+def points_of(path: str) -> list[tuple[float, float]]:
+    """Return where a path goes: what a browser would make of it."""
+    found: list[tuple[float, float]] = []
+    x = y = 0.0
+    for command, text in re.findall(r"([MlhZ])([^MlhZ]*)", path):
+        numbers_ = [float(number) for number in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", text)]
+        if command == "M":
+            x, y = numbers_
+        elif command == "l":
+            x, y = x + numbers_[0], y + numbers_[1]
+        elif command == "h":
+            x += numbers_[0]
+        found.append((x, y))
+    return found
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 5000), st.floats(0, 5000) | st.sampled_from([7.0, 7.04])), min_size=2, max_size=60)
+)
+def test_a_path_goes_through_its_spots(spots: list[tuple[float, float]]) -> None:
+    from strobe.drawing.stroke import _path
+
+    walked = points_of(_path([(round(x * 10), round(y * 10)) for x, y in spots]))
+    assert walked[0] == pytest.approx(spots[0], abs=0.06)
+    assert walked[-1] == pytest.approx(spots[-1], abs=0.06)
+    levels = [one for one in range(1, len(spots) - 1) if round(spots[one][1] * 10) != round(spots[one - 1][1] * 10)]
+    for index in levels:
+        x, y = spots[index]
+        assert any(abs(x - at) < 0.06 and abs(y - down) < 0.06 for at, down in walked), (index, walked)

@@ -40,11 +40,10 @@ class _Drawing:
         named = [line for line in figure.lines if line.label and not line.is_faint]
         rows = lay_out(named if figure.has_legend and _needs_legend(figure, named) else [], figure.width - 2 * _RIM)
         self.legend = rows.cut(int(figure.height * 0.3))
-        top = _RIM + (22 if figure.title else 0)
-        probe = Plot(0, 0, 1, 1, x, y)
-        hidden = sum(count_hidden(line, probe) for line in figure.lines if not line.is_faint)
+        top = _RIM + (27 if figure.title else 4)
+        hidden = sum(count_hidden(line, x, y) for line in figure.lines if not line.is_faint)
         self.note = ". ".join(filter(None, [figure.note, _hidden_note(hidden)]))
-        top += 16 if self.note else 0
+        top += 17 if self.note else 0
         bottom = _RIM + 16 + (16 if figure.x_label else 0) + self.legend.height
         height = max(20.0, figure.height - top - bottom)
         self.y_ticks = ticks_of(y, max(2, int(height / 48)))
@@ -58,7 +57,9 @@ class _Drawing:
         figure, paint = self.figure, self.paint
         said = plain(self._description())
         title = plain(figure.title or figure.y_label or "Chart")
-        name = hashlib.blake2b(f"{title}{said}{figure}".encode("utf-8", "replace"), digest_size=5).hexdigest()
+        name = hashlib.blake2b(
+            f"{title}{said}{figure.width}{figure.height}{figure.theme}".encode("utf-8", "replace"), digest_size=5
+        ).hexdigest()
         clip = f"strobe-{name}-plot"
         plot = self.plot
         parts = [

@@ -28,11 +28,21 @@ class Scale:
 
     def place(self, value: float) -> float | None:
         """Return 0 for `low`, 1 for `high`; None for what has no place."""
-        if not math.isfinite(value) or (self.kind == "log" and value <= 0):
-            return None
-        low, high = self.forward(self.low), self.forward(self.high)
-        span = high / 2 - low / 2
-        return (self.forward(value) / 2 - low / 2) / span if span > 0 else 0.5
+        return self.places((value,))[0]
+
+    def places(self, values: Iterable[float]) -> list[float | None]:
+        """Return where each value lies."""
+        low, high = self.forward(self.low) / 2, self.forward(self.high) / 2
+        span = high - low
+        if not span > 0:
+            return [0.5 if self.shows(value) else None for value in values]
+        if self.kind == "linear":  # most of the work of a chart is here
+            return [(value / 2 - low) / span if value - value == 0 else None for value in values]
+        return [(self.forward(value) / 2 - low) / span if self.shows(value) else None for value in values]
+
+    def shows(self, value: float) -> bool:
+        """Tell whether a value has a place."""
+        return math.isfinite(value) and (self.kind != "log" or value > 0)
 
     def forward(self, value: float) -> float:
         """Return the value on the straight axis under the scale."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from strobe.drawing.figure import Dash, Line, Odd
 from strobe.drawing.scale import Scale
@@ -13,7 +14,10 @@ from strobe.drawing.theme import Paint
 DASHES: dict[Dash, str] = {"solid": "", "dash": "7 4", "dot": "1.5 4", "dashdot": "8 4 1.5 4"}
 #: marks nearer than this stand for each other
 _MARK_PX = 7.0
-Spot = tuple[float, float]
+#: a place in tenths of a pixel: finer than anybody sees, and whole numbers add up without rounding
+Spot = tuple[int, int]
+#: far outside the picture, where nobody sees a difference, everything is at its rim
+_RIM = 999_990
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +39,32 @@ class Plot:
         place = self.y.place(value)
         return None if place is None else self.top + (1 - place) * self.height
 
+    def tenths_across(self, values: Iterable[float]) -> list[int | None]:
+        start, scale = 10 * self.left, 10 * self.width
+        return [None if place is None else _tenths(start + place * scale) for place in self.x.places(values)]
+
+    def tenths_down(self, values: Iterable[float]) -> list[int | None]:
+        start, scale = 10 * (self.top + self.height), -10 * self.height
+        return [None if place is None else _tenths(start + place * scale) for place in self.y.places(values)]
+
 
 def line_elements(line: Line, plot: Plot, paint: Paint) -> Iterator[str]:
     """Yield the band, the strokes, and the points that stand alone."""
+    across = plot.tenths_across(line.x)
     if line.low is not None and line.high is not None:
-        yield from _band(line, plot, paint)
+        yield from _band(line, across, plot, paint)
     width, opacity = (1.0, ' stroke-opacity="0.3"') if line.is_faint else (1.6, "")
     dash = f' stroke-dasharray="{DASHES[line.dash]}"' if DASHES[line.dash] else ""
-    strokes = list(_strokes(line.x, line.y, plot))
+    strokes = list(_strokes(across, plot.tenths_down(line.y)))
     if joined := "".join(_path(spots) for spots in strokes if len(spots) > 1):
         yield (
             f'<path d="{joined}" fill="none" {paint.line(line.colour)} stroke-width="{width}"{opacity}{dash} '
             'stroke-linejoin="round" stroke-linecap="round"/>'
         )
     if not line.is_faint:
-        for spots in strokes:
-            if len(spots) == 1:
-                yield f'<circle cx="{spots[0][0]:.1f}" cy="{spots[0][1]:.1f}" r="2.2" {paint.dot(line.colour)}/>'
+        for (x, y), *rest in strokes:
+            if not rest:
+                yield f'<circle cx="{_short(x)}" cy="{_short(y)}" r="2.2" {paint.dot(line.colour)}/>'
 
 
 def mark_elements(line: Line, plot: Plot, paint: Paint) -> Iterator[str]:
@@ -68,44 +81,40 @@ def mark_elements(line: Line, plot: Plot, paint: Paint) -> Iterator[str]:
         yield _mark(kind, x, plot, paint)
 
 
-def count_hidden(line: Line, plot: Plot) -> int:
+def count_hidden(line: Line, x: Scale, y: Scale) -> int:
     """Return how many finite points have no place on a logarithmic axis."""
-    return sum(
-        1
-        for x, y in zip(line.x, line.y, strict=True)
-        if math.isfinite(x) and math.isfinite(y) and (plot.x.place(x) is None or plot.y.place(y) is None)
-    )
+    if "log" not in (x.kind, y.kind):
+        return 0
+    finite = ((a, b) for a, b in zip(line.x, line.y, strict=True) if math.isfinite(a) and math.isfinite(b))
+    return sum(not (x.shows(a) and y.shows(b)) for a, b in finite)
 
 
-def _strokes(xs: Sequence[float], ys: Sequence[float], plot: Plot) -> Iterator[list[Spot]]:
+def _strokes(across: Sequence[int | None], down: Sequence[int | None]) -> Iterator[list[Spot]]:
     """Yield runs of points that are joined."""
     spots: list[Spot] = []
-    for x_value, y_value in zip(xs, ys, strict=True):
-        x, y = plot.across(x_value), plot.down(y_value)
+    for x, y in zip(across, down, strict=True):
         if x is None or y is None:
             if spots:
                 yield spots
             spots = []
         else:
-            spots.append((_near(x), _near(y)))
+            spots.append((x, y))
     if spots:
         yield spots
 
 
-def _band(line: Line, plot: Plot, paint: Paint) -> Iterator[str]:
+def _band(line: Line, across: Sequence[int | None], plot: Plot, paint: Paint) -> Iterator[str]:
     assert line.low is not None
     assert line.high is not None
-    floor = plot.top + plot.height
-    edges: list[tuple[float, float, float]] = []
-    shapes: list[list[tuple[float, float, float]]] = [edges]
-    for x_value, low, high in zip(line.x, line.low, line.high, strict=True):
-        x, top, bottom = plot.across(x_value), plot.down(high), plot.down(low)
+    floor = _tenths(10 * (plot.top + plot.height))
+    edges: list[tuple[int, int, int]] = []
+    shapes: list[list[tuple[int, int, int]]] = [edges]
+    for x, top, bottom in zip(across, plot.tenths_down(line.high), plot.tenths_down(line.low), strict=True):
         if x is None or top is None:
             edges = []
             shapes.append(edges)
-            continue
-        # What is too low for a logarithmic axis reaches down to its end.
-        edges.append((_near(x), _near(top), _near(floor if bottom is None else bottom)))
+        else:  # what is too low for a logarithmic axis reaches down to its end
+            edges.append((x, top, floor if bottom is None else bottom))
     found = [shape for shape in shapes if len(shape) > 1 and any(top != bottom for _, top, bottom in shape)]
     if found:
         outline = "".join(
@@ -116,13 +125,40 @@ def _band(line: Line, plot: Plot, paint: Paint) -> Iterator[str]:
 
 
 def _path(spots: Sequence[Spot]) -> str:
-    (x, y), *rest = spots
-    return f"M{x:g} {y:g}" + "".join(f"L{x:g} {y:g}" for x, y in rest)
+    """Return a path through the spots, in as few characters as it takes: most of a chart's bytes are here.
+
+    Level steps are joined, and those that go nowhere left out.
+    """
+    x, y = start = spots[0]
+    steps: list[Spot] = []
+    last_right = last_down = 1
+    for next_x, next_y in spots[1:]:
+        right, down = next_x - x, next_y - y
+        x, y = next_x, next_y
+        if down == 0 == last_down and right * last_right >= 0:
+            last_right += right
+            steps[-1] = (last_right, 0)
+        elif right or down or not steps:
+            steps.append((right, down))
+            last_right, last_down = right, down
+    return f"M{_short(start[0])} {_short(start[1])}" + "".join([_step(right, down) for right, down in steps])
 
 
-def _near(place: float) -> float:
-    """Return a place to a tenth of a pixel; far outside the picture, where nobody sees a difference, at its rim."""
-    return round(max(-9999.0, min(99_999.0, place)), 1)
+def _step(right: int, down: int) -> str:
+    if not down:
+        return f"h{_short(right)}"
+    return f"l{_short(right)}{'' if down < 0 else ' '}{_short(down)}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _short(tenths: int) -> str:
+    whole, rest = divmod(abs(tenths), 10)
+    text = f"{whole or ''}.{rest}" if rest else f"{whole}"
+    return f"-{text}" if tenths < 0 else text
+
+
+def _tenths(place: float) -> int:
+    return round(place) if -_RIM < place < _RIM else _RIM if place > 0 else -_RIM
 
 
 def _kind(value: float) -> Odd | None:

@@ -97,7 +97,7 @@ def number(value: float, digits: int = 4) -> str:
 
 def _log_ticks(scale: Scale, count: int) -> list[Tick]:
     first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
-    every = max(1, math.ceil((last - first) / max(1, count)))
+    every = max(1, math.ceil((last - first) / (count + 2)))
     values = [_power(exponent) for exponent in range(first + (-first) % every, last + 1, every)]
     if sum(_within(scale, value) for value in values) < 3 and every == 1:
         values = sorted(factor * _power(exponent) for exponent in range(first, last + 1) for factor in (1, 2, 5))

@@ -37,7 +37,8 @@ def lines_of(
         run, key = runs.index(chart.ask.run_id), keys.index(chart.ask.key)
         colour, dash = (run, key) if len(runs) > 1 else (key, 0)
         look: dict[str, Any] = {"colour": colour, "dash": list(DASHES)[dash % len(DASHES)]}
-        label = _label(chart, names, has_keys=len(keys) > 1)
+        has_lanes = sum(other.ask == chart.ask for other in found) > 1
+        label = _label(chart, names, has_keys=len(keys) > 1, has_lanes=has_lanes)
         x, y = _along(chart, axis), _values(chart.buckets)
         low, high = (None, None) if chart.buckets.is_raw else (chart.buckets.min.tolist(), chart.buckets.max.tolist())
         if amount:
@@ -52,10 +53,10 @@ def lines_of(
     return lines
 
 
-def _label(chart: Chart, names: Mapping[int, str], *, has_keys: bool) -> str:
+def _label(chart: Chart, names: Mapping[int, str], *, has_keys: bool, has_lanes: bool) -> str:
     parts = [names[chart.ask.run_id]] if len(names) > 1 or not has_keys else []
     parts += [chart.ask.key] if has_keys else []
-    return " · ".join([*parts, *([chart.lane] if chart.lane else [])])
+    return " · ".join([*parts, *([chart.lane] if has_lanes else [])])
 
 
 def _along(chart: Chart, axis: Axis) -> list[float]:

@@ -28,7 +28,7 @@ from strobe.store.series.page import MAX_I64, MIN_I64
 SVG = "image/svg+xml"
 #: lines of one chart, and buckets of all of them: nobody sees more
 MAX_LINES = 100
-MAX_BUCKETS = 100_000
+MAX_BUCKETS = 40_000
 #: how old a chart of a public project may be that somebody else keeps for its readers
 _MAX_AGE_S = 60
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
@@ -57,7 +57,7 @@ class ChartQuery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     #: a range of x, ends included: steps, seconds since the start, or seconds since the epoch
     first: float | None = None
     last: float | None = None
-    #: how many buckets a line has at most; by default the width
+    #: how many buckets a line has at most; by default the width, fewer if there are many lines
     pixels: Annotated[int, Meta(ge=1, le=4000)] | None = None
 
 
@@ -96,7 +96,8 @@ def _drawn(store: Any, query: ChartQuery, rows: list[RunRow]) -> str:
     axis, x_kind, x_label = _AXES[query.x]
     asks = [Ask(row.id, key, query.system) for row in rows for key in dict.fromkeys(query.key)]
     span = Span(axis, _place(query, query.first), _place(query, query.last))
-    charts = store.series.query(asks, span=span, pixels=query.pixels or query.width)
+    pixels = query.pixels or min(query.width, MAX_BUCKETS // len(asks))
+    charts = store.series.query(asks, span=span, pixels=pixels)
     names = dict(zip((row.id for row in rows), store.runs.names(rows), strict=True))
     lines = lines_of(charts, names, axis=axis, amount=query.smooth, kind=query.smooth_kind, is_log=query.y == "log")
     drawn = {chart.ask for chart in charts if len(chart.buckets)}
@@ -109,7 +110,7 @@ def _drawn(store: Any, query: ChartQuery, rows: list[RunRow]) -> str:
             x_kind=x_kind,
             x_scale=query.x_scale,
             y_scale=query.y,
-            x_first=query.first,
+            x_first=_start(query),
             x_last=query.last,
             width=query.width,
             height=query.height,
@@ -125,7 +126,7 @@ def check(query: ChartQuery) -> None:
     num_lines = len(set(query.run)) * len(set(query.key))
     if num_lines > MAX_LINES:
         raise Problem(422, detail=f"{num_lines} lines; a chart has {MAX_LINES} at most, name fewer runs or keys")
-    if num_lines * (query.pixels or query.width) > MAX_BUCKETS:
+    if num_lines * (query.pixels or 1) > MAX_BUCKETS:
         raise Problem(422, detail=f"lines times pixels may be {MAX_BUCKETS}; ask for fewer runs, keys or pixels")
     for name, end in (("first", query.first), ("last", query.last)):
         if end is not None and not math.isfinite(end):
@@ -134,6 +135,12 @@ def check(query: ChartQuery) -> None:
         raise Problem(422, detail=f"first ({query.first:g}) lies after last ({query.last:g})")
     if math.isnan(query.smooth):
         raise Problem(422, detail="smooth is NaN; give a number from 0 up to 1")
+
+
+def _start(query: ChartQuery) -> float | None:
+    """Return where x begins, if not where the data does: time since the start is seen from there."""
+    is_whole = query.first is None and (query.last is None or query.last > 0)
+    return 0.0 if query.x == "relative" and query.x_scale == "linear" and is_whole else query.first
 
 
 def _place(query: ChartQuery, end: float | None) -> int | None:
