@@ -12,7 +12,7 @@ import pytest
 from strobe.errors import StoreFull
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.rate import Rate
-from strobe.server.services import RateLimits, ServerSettings
+from strobe.server.services import RateLimits, ServerSettings, Services
 from strobe.store.keys import Scope
 from tests.server.conftest import Stage
 
@@ -247,6 +247,34 @@ def test_a_session_ends_with_its_key_and_after_a_month(here: Stage) -> None:
         assert (await client.get("/account")).status_code == 401
 
     here.run(use)
+
+
+def test_a_copied_cookie_ends_when_its_session_does_and_another_session_goes_on(here: Stage) -> None:
+    key = here.key("ada")
+
+    def new_session() -> dict[str, str]:
+        answer = here.ask("POST", "/api/v1/login", json={"key": key})
+        return {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+
+    def status(cookie: dict[str, str], *, sign_out: bool = False) -> int:
+        if sign_out:
+            return here.ask("POST", "/api/v1/logout", headers={**cookie, **OWN}).status_code
+        return here.ask("GET", "/account", headers=cookie).status_code
+
+    copied, other = new_session(), new_session()
+    assert (status(copied), status(other)) == (200, 200)
+    assert status(copied, sign_out=True) == 204
+    assert (status(copied), status(other)) == (401, 200)
+    for again in (copied, {"Cookie": "strobe_session=none"}):  # signing out of nothing is no fault
+        assert status(again, sign_out=True) == 204
+    # Another server of the store knows it too; it is forgotten when the cookie is over anyway.
+    here.services = Services(store=here.store, clock=here.clock, signer=here.services.signer)
+    here.serve()
+    assert here.store.accounts.sessions.forget() == 0
+    assert (status(copied), status(other)) == (401, 200)
+    here.clock.now_ns += 31 * 86400 * 10**9
+    assert here.store.accounts.sessions.forget() == 1
+    assert status(copied) == 401
 
 
 def test_a_cookie_that_was_made_up_is_nobody(here: Stage) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import ipaddress
+import secrets
 from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -29,6 +30,7 @@ CSRF_HEADER = "X-Strobe-CSRF"
 SESSION_S = 30 * 24 * 3600
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _PURPOSE = "session"
+_SEPARATOR = ":"
 
 
 async def identify(request: Request, services: Services) -> Caller:
@@ -40,8 +42,7 @@ async def identify(request: Request, services: Services) -> Caller:
     if (given := request.headers.get("authorization")) is not None:
         return await _by_key(_key_in(given), request, services)
     if (token := request.cookies.get(cookie_name(request))) is not None:
-        key_id = services.signer.read(_PURPOSE, token, now_ns=services.clock())
-        holder = None if key_id is None else await _in_thread(services.store.accounts.keys.check_id, key_id)
+        holder = await _in_thread(_check_session, services, token)
         # An old cookie is no attempt at anything: whoever has one reads what is public, and is asked to sign in.
         return STRANGER if holder is None else _caller(holder, "cookie")
     return STRANGER
@@ -50,15 +51,21 @@ async def identify(request: Request, services: Services) -> Caller:
 async def sign_in(request: Request, services: Services, key: str, response: Response) -> Caller:
     """Put a session for the key's owner on the response."""
     caller = await _by_key(key, request, services)
-    token = services.signer.sign(_PURPOSE, caller.key, expires_ns=services.clock() + SESSION_S * 10**9)
+    text = f"{caller.key}{_SEPARATOR}{secrets.token_hex(16)}"
+    token = services.signer.sign(_PURPOSE, text, expires_ns=services.clock() + SESSION_S * 10**9)
     response.set_cookie(
         cookie_name(request), token, max_age=SESSION_S, httponly=True, samesite="strict", secure=_is_secure(request)
     )
     return caller
 
 
-def sign_out(request: Request, response: Response) -> None:
-    """Take the session off the browser."""
+async def sign_out(request: Request, services: Services, response: Response) -> None:
+    """End the session, so that copies of its cookie are of no use either, and take it off the browser."""
+    if token := request.cookies.get(cookie_name(request)):
+        _, session_id = _session_in(services, token)
+        if session_id:
+            expires_ns = services.clock() + SESSION_S * 10**9
+            await _in_thread(lambda: services.store.accounts.sessions.end(session_id, expires_ns=expires_ns))
     response.delete_cookie(cookie_name(request), httponly=True, samesite="strict", secure=_is_secure(request))
 
 
@@ -89,6 +96,21 @@ def check_origin(request: Request, caller: Caller) -> None:
             raise Problem(403, detail="a session needs a browser that says where a request comes from; use a key")
         if not request.headers.get(CSRF_HEADER):
             raise Problem(403, detail=f"changes with a session need the header {CSRF_HEADER}: 1")
+
+
+def _session_in(services: Services, token: str) -> tuple[str, str]:
+    """Return the key that a session was opened with, and the session's own id; both empty if it is none, or over."""
+    text = services.signer.read(_PURPOSE, token, now_ns=services.clock()) or ""
+    key_id, _, session_id = text.partition(_SEPARATOR)
+    return (key_id, session_id) if session_id else ("", "")
+
+
+def _check_session(services: Services, token: str) -> Holder | None:
+    key_id, session_id = _session_in(services, token)
+    accounts = services.store.accounts
+    if not session_id or accounts.sessions.has_ended(session_id):
+        return None
+    return accounts.keys.check_id(key_id)
 
 
 async def _by_key(key: str, request: Request, services: Services) -> Caller:

@@ -16,6 +16,7 @@ from strobe.errors import NotInStore, UsageError
 from strobe.home import LOCAL_ENTITY, check_name
 from strobe.store.database import Cursor, Database, Row
 from strobe.store.keys import Keys
+from strobe.store.sessions import Sessions
 
 Role = Literal["viewer", "member", "owner"]
 Level = Literal["read", "write", "admin"]
@@ -66,6 +67,7 @@ class Accounts:
         self._database = database
         self._clock = clock
         self.keys = Keys(database, clock)
+        self.sessions = Sessions(database, clock)
 
     # -- users
 

@@ -23,7 +23,7 @@ def _tables(*nouns: str) -> str:
 
 
 #: the SQL that leads from version n - 1 to version n, at place n - 1
-MIGRATIONS: tuple[str, ...] = (_tables(*_NOUNS), _tables("mentions"), _tables("forks"))
+MIGRATIONS: tuple[str, ...] = (_tables(*_NOUNS), _tables("mentions"), _tables("forks"), _tables("sessions"))
 VERSION = len(MIGRATIONS)
 #: what SQL alone cannot bring over, by the version that it leads to
 _FILLS: dict[int, Callable[[Cursor], None]] = {2: mentions.note_all}

@@ -115,9 +115,9 @@ async def login(call: Call, body: LoginBody) -> Response:
 
 @endpoint("POST", "/api/v1/logout", access="open", tag="session", status=204)
 async def logout(call: Call) -> Response:
-    """Sign out: the answer takes the session cookie away."""
+    """Sign out: the session is over, for copies of its cookie too, which the answer takes away."""
     response = Response(status_code=204)
-    sign_out(call.request, response)
+    await sign_out(call.request, call.services, response)
     return response
 
 
