@@ -1,12 +1,100 @@
+// The workspace of a project: runs on the left, panels beside them; on a phone one or the other.
+
 import type { JSX } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { PageProps } from "../../app/app";
+import { dateTime } from "../../series/format";
+import { Badge, ErrorNote } from "../../ui/note";
+import { Segments } from "../../ui/tabs";
+import { Bar } from "./bar/bar";
+import { DrawnNote } from "./bar/drawn-note";
+import { useEmptyState } from "./empty";
+import { RunList } from "./list/run-list";
+import { FullScreen } from "./panels/full-screen";
+import { PanelEditor } from "./panels/panel-editor";
+import { Panels } from "./panels/panels";
+import { Split } from "./split";
+import { usePageKeys } from "./use-page-keys";
+import { useWorkspace, Workspace, WorkspaceContext } from "./workspace";
+import "./workspace.css";
 
 export function WorkspacePage({ entity, project }: PageProps<"workspace">): JSX.Element {
+  const workspace = useMemo(() => new Workspace(entity, project), [entity, project]);
+  useEffect(() => workspace.start(), [workspace]);
   return (
-    <main class="page">
-      <h1>
-        {entity}/{project}
-      </h1>
+    <WorkspaceContext.Provider value={workspace}>
+      <Content />
+    </WorkspaceContext.Provider>
+  );
+}
+
+const SIDES = [
+  { value: "runs", title: "Runs" },
+  { value: "charts", title: "Charts" },
+] as const;
+
+function Content(): JSX.Element {
+  const workspace = useWorkspace();
+  const search = useRef<HTMLInputElement>(null);
+  usePageKeys(workspace, search);
+  const side = workspace.side.value;
+  return (
+    <main class="workspace" data-side={side}>
+      <div class="sides">
+        <Segments
+          label="Show"
+          options={SIDES}
+          value={side}
+          onChange={(next) => {
+            workspace.side.value = next;
+          }}
+        />
+      </div>
+      <Split>
+        <RunList />
+      </Split>
+      <div class="charts">
+        <Charts search={search} />
+      </div>
+      <PanelEditor />
     </main>
+  );
+}
+
+function Charts({ search }: { search: { current: HTMLInputElement | null } }): JSX.Element {
+  const workspace = useWorkspace();
+  const { fullScreen } = workspace.view.value.charts;
+  const empty = useEmptyState();
+  if (fullScreen !== null && empty === null) return <FullScreen key={fullScreen} id={fullScreen} />;
+  return (
+    <>
+      <Bar searchRef={search} />
+      <Told />
+      {empty ?? <Panels />}
+    </>
+  );
+}
+
+/** What one should know about what is drawn. */
+function Told(): JSX.Element {
+  const workspace = useWorkspace();
+  const broken = workspace.brokenSince.value;
+  const ignored = workspace.address.ignored.value;
+  const problem = workspace.keys.problem.value;
+  return (
+    <div class="told">
+      <DrawnNote />
+      {broken !== null && (
+        <Badge tone="warn" title="New points are not coming in; it is tried again">
+          not live since {dateTime(broken).slice(11)}
+        </Badge>
+      )}
+      {ignored.length > 0 && (
+        <Badge tone="warn" title={ignored.map((one) => `${one.name}=${one.value}: ${one.reason}`).join("\n")}>
+          part of the address was not understood
+        </Badge>
+      )}
+      {problem !== null && <ErrorNote error={problem} onRetry={() => workspace.keys.reload()} />}
+    </div>
   );
 }

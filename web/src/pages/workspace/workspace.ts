@@ -7,7 +7,8 @@ import { useContext } from "preact/hooks";
 import { place } from "../../app/navigation";
 import { mongoText, toMongo } from "../../filter/mongo";
 import { type FilterProblem, parseFilter } from "../../filter/parse";
-import { runStyles } from "../../series/palette";
+import { naturalCompare } from "../../series/natural";
+import { COLOURS, DASHES, runStyles } from "../../series/palette";
 import { returns } from "../../server/client";
 import { type PointNews, type RunNews, type Watch, watch } from "../../server/live";
 import type { RunItem } from "../../server/types";
@@ -16,11 +17,12 @@ import { type ChangeOptions, ViewAddress } from "./data/address";
 import { columnOf } from "./data/column";
 import { CurveStore } from "./data/curves";
 import { DigestStore } from "./data/digests";
-import { type Drawn, drawnGroups, drawnRuns, listed, MOST_DRAWN } from "./data/drawn";
+import { type Drawn, drawnGroups, drawnRuns, groupId, listed, MOST_DRAWN } from "./data/drawn";
 import { GroupSource } from "./data/group-source";
 import { KeySource, pathOf, tellingKey } from "./data/keys";
 import type { DrawnStyle } from "./data/lines";
 import { RunSource, withNews } from "./data/run-source";
+import { groupText } from "./list/rows";
 
 /** Keys whose points the server sends at most. */
 const LIVE_KEYS = 500;
@@ -43,6 +45,8 @@ export class Workspace {
   /** Since when (ms) nothing comes from the server; null while it does. */
   readonly brokenSince = signal<number | null>(null);
   readonly now = signal(Date.now());
+  /** On a phone: which side is shown. */
+  readonly side = signal<"runs" | "charts">("charts");
 
   readonly #ends: (() => void)[] = [];
   readonly #news = new Map<string, RunNews>();
@@ -67,6 +71,10 @@ export class Workspace {
 
   changeRuns(runs: Partial<RunsView>, options?: ChangeOptions): void {
     this.change({ runs }, options);
+  }
+
+  showCharts(): void {
+    this.side.value = "charts";
   }
 
   // --- what follows from the view and the answers
@@ -152,6 +160,22 @@ export class Workspace {
       return before.styles;
     });
   })();
+
+  /** How each group looks, by its id: colours in the order of their values, so that few groups never share one. */
+  readonly groupStyles = computed(() => {
+    const groups = [...this.groups.groups.value].map((group) => ({
+      id: groupId(group.key),
+      label: group.values.map(groupText).join(", "),
+    }));
+    groups.sort((a, b) => naturalCompare(a.label, b.label) || (a.id < b.id ? -1 : 1));
+    return new Map(
+      groups.map(({ id, label }, place): [string, DrawnStyle] => {
+        const colour = COLOURS[place % COLOURS.length] as string;
+        const dash = DASHES[Math.floor(place / COLOURS.length) % DASHES.length] ?? [];
+        return [id, { id, label, colour, dash }];
+      }),
+    );
+  });
 
   readonly baselinePath = computed(() => {
     const { baseline } = this.view.value.runs;

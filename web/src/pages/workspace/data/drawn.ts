@@ -7,7 +7,7 @@ import type { RunsView } from "../../../view/state";
 /** More lines than this make no picture, and no page can hold them. */
 export const MOST_DRAWN = 1000;
 /** Runs that groups may have in all before later groups are left out; a group is drawn whole or not at all. */
-const GROUPED = 200;
+const GROUPED = 300;
 
 export interface DrawnGroup {
   readonly id: string;

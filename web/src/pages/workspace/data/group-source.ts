@@ -42,6 +42,7 @@ export class GroupSource {
     this.#question = question;
     if (before !== null && before.filter === question.filter && before.by.join() === question.by.join()) {
       for (const [key, source] of this.#members) this.#askMembers(source, key);
+      if (question.by.length > 0) void this.#load(null);
       return;
     }
     for (const source of this.#members.values()) source.stop();

@@ -6,7 +6,6 @@ import type { Curve, Line, LineStyle } from "../../../series/curve";
 import { lineOf } from "../../../series/curve";
 import type { Expression } from "../../../series/expression";
 import { evaluate, type XY } from "../../../series/expression-value";
-import { count } from "../../../series/format";
 import { aggregate } from "../../../series/group";
 import { COLOURS, DASHES, hashOf } from "../../../series/palette";
 import { smooth, smoothingUnit } from "../../../series/smooth";
@@ -176,10 +175,8 @@ function groupLines(singles: readonly Single[], what: LinesOf): Line[] {
         }
       }
       const { x, y, low, high } = aggregate(smoothed, options.aggregate);
-      const dressedStyle = styleOf(style, key, what);
-      const label = `${dressedStyle.label} (n=${count(members.length)})`;
       const marks = members.flatMap((one) => one.line.marks);
-      lines.push({ ...dressedStyle, label, width: 2, x, y, low, high, marks, members: members.length });
+      lines.push({ ...styleOf(style, key, what), width: 2, x, y, low, high, marks, members: members.length });
     }
   }
   return lines;

@@ -1,0 +1,107 @@
+// What a row of the list does when it is pointed at, and its menu.
+
+import type { RunItem } from "../../../server/types";
+import type { MenuItem } from "../../../ui/menu";
+import type { Workspace } from "../workspace";
+import { compareRuns, deleteRuns, editRun, openRun } from "./actions";
+import { showOnly, toggleEyes } from "./eyes";
+
+export interface RowActions {
+  point(run: RunItem, event: MouseEvent): void;
+  select(run: RunItem, isRange: boolean): void;
+  eye(run: RunItem): void;
+  only(run: RunItem): void;
+  rename(run: RunItem, name: string | null): void;
+  menu(run: RunItem): MenuItem[];
+}
+
+export interface RowDialogs {
+  /** Begin to change the name in its place. */
+  beginRename(run: RunItem | null): void;
+  edit(run: RunItem): void;
+  confirmStop(run: RunItem): void;
+  confirmDelete(runs: readonly RunItem[]): void;
+  /** Runs from the cursor to a run, in the order of the list. */
+  between(to: RunItem): readonly string[];
+}
+
+export function toggled(list: readonly string[], id: string): string[] {
+  return list.includes(id) ? list.filter((one) => one !== id) : [...list, id];
+}
+
+export function togglePin(workspace: Workspace, id: string): void {
+  workspace.changeRuns({ pinned: toggled(workspace.view.peek().runs.pinned, id) });
+}
+
+export function toggleBaseline(workspace: Workspace, id: string): void {
+  const { baseline } = workspace.view.peek().runs;
+  workspace.changeRuns({ baseline: baseline === id ? null : id });
+}
+
+export function rowActions(workspace: Workspace, dialogs: RowDialogs): RowActions {
+  const runsView = () => workspace.view.peek().runs;
+  const actions: RowActions = {
+    point(run, event) {
+      if ((event.target as Element).closest("a, button, input")) return;
+      if (event.shiftKey) actions.select(run, true);
+      else if (event.ctrlKey || event.metaKey) actions.select(run, false);
+      workspace.cursor.value = run.id;
+    },
+    select(run, isRange) {
+      const { selected } = runsView();
+      const ids = isRange ? dialogs.between(run) : [];
+      const next = isRange ? [...new Set([...selected, ...ids])] : toggled(selected, run.id);
+      workspace.cursor.value = run.id;
+      workspace.changeRuns({ selected: next }, { replace: true });
+    },
+    eye: (run) => workspace.changeRuns(toggleEyes(runsView(), [run.id])),
+    only: (run) => workspace.changeRuns(showOnly([run.id])),
+    rename(run, name) {
+      dialogs.beginRename(null);
+      if (name !== null && name.trim() !== "") void editRun(workspace, run, { name: name.trim() });
+    },
+    menu(run) {
+      const { pinned, baseline, selected } = runsView();
+      const items: MenuItem[] = [
+        { title: "Open", icon: "expand", keys: "Enter", run: () => openRun(workspace, run.id) },
+        { title: "Show only this", icon: "eye", run: () => actions.only(run) },
+        {
+          title: pinned.includes(run.id) ? "Unpin" : "Pin to the top",
+          icon: "pin",
+          keys: "P",
+          run: () => togglePin(workspace, run.id),
+        },
+        {
+          title: baseline === run.id ? "No baseline" : "Use as baseline",
+          icon: "compare",
+          keys: "B",
+          run: () => toggleBaseline(workspace, run.id),
+        },
+        { title: "Rename", icon: "edit", keys: "F2", line: true, run: () => dialogs.beginRename(run) },
+        { title: "Edit tags and notes", icon: "tag", run: () => dialogs.edit(run) },
+      ];
+      const others = [...new Set([...(selected.length ? selected : [baseline ?? ""]), run.id])].filter(
+        Boolean,
+      );
+      if (others.length > 1) {
+        items.push({
+          title: `Compare ${others.length} runs`,
+          icon: "compare",
+          run: () => compareRuns(workspace, others),
+        });
+      }
+      if (run.state === "running") {
+        items.push({ title: "Stop the run", icon: "stop", line: true, run: () => dialogs.confirmStop(run) });
+      }
+      items.push({
+        title: "Delete",
+        icon: "trash",
+        isDanger: true,
+        line: run.state !== "running",
+        run: () => void deleteRuns(workspace, [run]),
+      });
+      return items;
+    },
+  };
+  return actions;
+}

@@ -1,0 +1,375 @@
+// The run list: filter, controls, rows of any number, and what is said about them.
+
+import type { JSX } from "preact";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { axisName, xText } from "../../../chart/axis";
+import { readings } from "../../../chart/crosshair";
+import { count, counted } from "../../../series/format";
+import { runColour, runStyles } from "../../../series/palette";
+import type { RunItem } from "../../../server/types";
+import { Button } from "../../../ui/button";
+import { ErrorNote } from "../../../ui/note";
+import { VirtualList, type VirtualListHandle } from "../../../ui/virtual";
+import { type Column, cellOf, columnOf, deltaText } from "../data/column";
+import { groupId, isShown } from "../data/drawn";
+import { pathOf } from "../data/keys";
+import { useWorkspace, type Workspace } from "../workspace";
+import { BulkBar } from "./bulk-bar";
+import { ListDialogs, useDialogs } from "./dialogs";
+import { showOnly, toggleEyes } from "./eyes";
+import { FilterField } from "./filter-field";
+import { CELL, HEADING, ROW } from "./grid-roles";
+import { GroupRow } from "./group-row";
+import { rowActions } from "./row-actions";
+import { groupRows, type MoreRow, type Row, runRows } from "./rows";
+import { RunRow } from "./run-row";
+import { useSparks } from "./sparks";
+import { staleSince } from "./stale";
+import { nextSort, Toolbar } from "./toolbar";
+import { useListKeys } from "./use-list-keys";
+import "./run-list.css";
+
+export function RunList(): JSX.Element {
+  const workspace = useWorkspace();
+  const filter = useRef<HTMLInputElement>(null);
+  return (
+    <section class="run-list" aria-label="Runs">
+      <div class="list-head">
+        <FilterField inputRef={filter} />
+        <div class="list-bar">
+          <Counts workspace={workspace} />
+          <Toolbar />
+        </div>
+      </div>
+      <Rows workspace={workspace} filterRef={filter} />
+      <BulkBar workspace={workspace} />
+    </section>
+  );
+}
+
+function Counts({ workspace }: { workspace: Workspace }): JSX.Element {
+  const shown = workspace.runs.rows.value.length;
+  const total = workspace.runs.total.value;
+  const groups = workspace.groups.total.value;
+  if (total === null) return <span class="list-count quiet">Loading runs</span>;
+  if (workspace.isGrouped.value) {
+    return (
+      <span class="list-count" role="status">
+        <strong>{counted(groups ?? 0, "group")}</strong> <span class="quiet">of {counted(total, "run")}</span>
+      </span>
+    );
+  }
+  return (
+    <span class="list-count" role="status">
+      <strong>{counted(total, "run")}</strong>
+      {shown < total && <span class="quiet"> · showing {count(shown)}</span>}
+    </span>
+  );
+}
+
+/** As CSS has it: --row. */
+function useRowHeight(): number {
+  const [height, setHeight] = useState(32);
+  useLayoutEffect(() => {
+    const read = (): void => {
+      setHeight(
+        Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 32,
+      );
+    };
+    read();
+    const watcher = new MutationObserver(read);
+    watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["data-density"] });
+    return () => watcher.disconnect();
+  }, []);
+  return height;
+}
+
+function useRows(workspace: Workspace, toggledGroups: ReadonlySet<string>): readonly Row[] {
+  const listed = workspace.listed.value;
+  const groups = workspace.groups.groups.value;
+  const fields = workspace.view.value.runs.group;
+  const total = workspace.runs.total.value;
+  const hasMore = workspace.runs.hasMore.value;
+  const groupTotal = workspace.groups.total.value;
+  const plain = useMemo(() => {
+    const rows: Row[] = runRows(listed);
+    if (hasMore) rows.push({ kind: "more", id: "…", depth: 0, shown: listed.length, total, group: null });
+    return rows;
+  }, [listed, hasMore, total]);
+  if (fields.length === 0) return plain;
+  // Open groups are read while rendering, so that their runs appear as they come.
+  const rows = groupRows(groups, fields, toggledGroups, (group) => {
+    const source = workspace.groups.members(group.key);
+    return { rows: source.rows.value, total: source.total.value, hasMore: source.hasMore.value };
+  });
+  if (workspace.groups.hasMore.value) {
+    rows.push({ kind: "more", id: "…", depth: 0, shown: groups.length, total: groupTotal, group: null });
+  }
+  return rows;
+}
+
+function Rows({
+  workspace,
+  filterRef,
+}: {
+  workspace: Workspace;
+  filterRef: { current: HTMLInputElement | null };
+}): JSX.Element {
+  const { view, drawn } = workspace;
+  const { runs: runsView } = view.value;
+  const [toggledGroups, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const rows = useRows(workspace, toggledGroups);
+  const [range, setRange] = useState<readonly [number, number]>([0, 30]);
+  const handle = useRef<VirtualListHandle>(null);
+  const rowHeight = useRowHeight();
+  const columns = useMemo(() => workspace.columns.value.map(columnOf), [workspace.columns.value]);
+  const dialogs = useDialogs(workspace, rows);
+  const actions = useMemo(() => rowActions(workspace, dialogs.open), [workspace, dialogs.open]);
+  const toggleGroup = useCallback((id: string) => {
+    setToggled((before) => {
+      const next = new Set(before);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  useListKeys(workspace, rows, handle, { filterRef, dialogs: dialogs.open, toggleGroup });
+
+  const visible = useMemo(
+    () => rows.slice(range[0], range[1] + 1).flatMap((row) => (row.kind === "run" ? [row.run] : [])),
+    [rows, range],
+  );
+  const sparkKey = workspace.sparkKey.value;
+  const sparks = useSparks(workspace, visible, sparkKey);
+  useEffect(() => {
+    const keys = [...new Set(columns.flatMap((column) => (column.key === null ? [] : [column.key])))];
+    const base = runsView.baseline === null ? undefined : workspace.find(runsView.baseline);
+    workspace.digests.want(base ? [base, ...visible] : visible, keys);
+  }, [workspace, visible, columns, runsView.baseline]);
+  void workspace.digests.round.value; // figures that have come
+
+  const keep = useKeptPlace(rows, handle, rowHeight);
+  const onRange = useCallback(
+    (first: number, last: number) => {
+      setRange((before) => (before[0] === first && before[1] === last ? before : [first, last]));
+      keep(first);
+    },
+    [keep],
+  );
+  useEffect(() => {
+    const end = rows[Math.min(range[1] + 20, rows.length - 1)];
+    if (end?.kind === "more") loadMore(workspace, end);
+  }, [workspace, rows, range]);
+
+  const drawnIds = useMemo(
+    () =>
+      new Set([
+        ...drawn.value.runs.map((run) => run.id),
+        ...(drawn.value.groups ?? []).map((group) => group.id),
+      ]),
+    [drawn.value],
+  );
+  const dashes = useMemo(() => runStyles(drawn.value.runs.map((run) => run.id)), [drawn.value]);
+  const selected = useMemo(() => new Set(runsView.selected), [runsView.selected]);
+  const cursor = workspace.cursor.value;
+  const nowMs = workspace.now.value;
+  const baseline = runsView.baseline === null ? undefined : workspace.find(runsView.baseline);
+
+  const cellsOf = (run: RunItem) =>
+    columns.map((column) => {
+      const cell = cellOf(column, run, digestOf(workspace, column, run), nowMs);
+      const base =
+        baseline && baseline.id !== run.id
+          ? cellOf(column, baseline, digestOf(workspace, column, baseline), nowMs).value
+          : null;
+      const delta = base !== null && cell.value !== null ? deltaText(cell.value, base) : "";
+      return {
+        ...cell,
+        name: column.text,
+        delta: delta.split(" (")[0] as string,
+        title: delta ? `${cell.title}\n${delta} against the baseline` : cell.title,
+      };
+    });
+
+  const show = (index: number): JSX.Element => {
+    const row = rows[index] as Row;
+    if (row.kind === "more") return <More row={row} onMore={() => loadMore(workspace, row)} />;
+    if (row.kind === "group") {
+      const isOn = row.leaves.some((id) => isShown(id, runsView));
+      return (
+        <GroupRow
+          row={row}
+          style={row.leaf ? workspace.groupStyles.value.get(groupId(row.leaf.key)) : undefined}
+          isShown={isOn}
+          isDrawn={row.leaves.some((id) => drawnIds.has(id))}
+          isAt={cursor === row.id}
+          columns={workspace.columns.value}
+          onToggle={() => {
+            workspace.cursor.value = row.id;
+            toggleGroup(row.id);
+          }}
+          onEye={() => workspace.changeRuns(toggleEyes(runsView, row.leaves))}
+          onOnly={() => workspace.changeRuns(showOnly(row.leaves))}
+        />
+      );
+    }
+    const { run } = row;
+    return (
+      <RunRow
+        run={run}
+        depth={row.depth}
+        colour={runColour(run.id)}
+        dash={dashes.get(run.id)?.dash ?? NO_DASH}
+        isShown={isShown(run.id, runsView) || (row.depth > 0 && !runsView.hidden.includes(run.id))}
+        isDrawn={drawnIds.has(run.id)}
+        isPinned={runsView.pinned.includes(run.id)}
+        isBaseline={runsView.baseline === run.id}
+        isSelected={selected.has(run.id)}
+        isAt={cursor === run.id}
+        isEditing={dialogs.renaming === run.id}
+        staleSince={staleSince(run, nowMs)}
+        nowMs={nowMs}
+        cells={cellsOf(run)}
+        spark={sparks.get(pathOf(run))}
+        sparkKey={sparkKey}
+        actions={actions}
+      />
+    );
+  };
+  const problem = workspace.runs.problem.value ?? workspace.groups.problem.value;
+  return (
+    <>
+      {problem && <ErrorNote error={problem} onRetry={() => workspace.runs.reload()} />}
+      <VirtualList
+        class="list-rows"
+        label="Runs"
+        role="grid"
+        handle={handle}
+        count={rows.length}
+        rowHeight={rowHeight}
+        row={show}
+        keyOf={(index) => (rows[index] as Row).id}
+        onRange={onRange}
+        head={<Head workspace={workspace} columns={columns} />}
+        attributes={{
+          "aria-rowcount": rows.length,
+          "aria-activedescendant": cursor === null ? undefined : `row-${cursor}`,
+          style: { "--columns": columns.length, "--cell": baseline ? "112px" : "76px" } as JSX.CSSProperties,
+        }}
+      />
+      <ListDialogs workspace={workspace} dialogs={dialogs} />
+    </>
+  );
+}
+
+const NO_DASH: readonly number[] = [];
+
+function digestOf(workspace: Workspace, column: Column, run: RunItem) {
+  return column.key === null ? undefined : workspace.digests.find(run, column.key);
+}
+
+function loadMore(workspace: Workspace, row: MoreRow): void {
+  if (row.group !== null) workspace.groups.members(row.group.key).more();
+  else if (workspace.isGrouped.peek()) workspace.groups.more();
+  else workspace.runs.more();
+}
+
+/** Runs that come in above do not move what is looked at. */
+function useKeptPlace(
+  rows: readonly Row[],
+  handle: { current: VirtualListHandle | null },
+  rowHeight: number,
+): (first: number) => void {
+  const top = useRef<{ id: string; index: number } | null>(null);
+  useLayoutEffect(() => {
+    const element = handle.current?.element;
+    const before = top.current;
+    if (!element || before === null || element.scrollTop < rowHeight) return;
+    if (rows[before.index]?.id === before.id) return;
+    // New runs are at the beginning: a far search would be for runs that went elsewhere.
+    const index = rows.slice(0, before.index + 50).findIndex((row) => row.id === before.id);
+    if (index >= 0) element.scrollTop += (index - before.index) * rowHeight;
+  }, [rows, handle, rowHeight]);
+  return useCallback(
+    (first: number) => {
+      const row = rows[first];
+      top.current = row ? { id: row.id, index: first } : null;
+    },
+    [rows],
+  );
+}
+
+function Head({ workspace, columns }: { workspace: Workspace; columns: readonly Column[] }): JSX.Element {
+  const { sort } = workspace.view.value.runs;
+  const heading = (title: string, by: string | null, name: string): JSX.Element => {
+    const isBy = by !== null && sort.replace(/^-/, "") === by;
+    const order = isBy ? (sort.startsWith("-") ? "descending" : "ascending") : undefined;
+    return (
+      <span
+        key={name}
+        class={`row-${name === "name" ? "name" : "cell"}`}
+        {...{ ...HEADING, "aria-sort": order }}
+      >
+        {by === null ? (
+          <span class="cut" title={title}>
+            {title}
+          </span>
+        ) : (
+          <button
+            type="button"
+            class="head-sort cut"
+            title={`Sort by ${title}`}
+            onClick={() => workspace.changeRuns({ sort: nextSort(sort, by) })}
+          >
+            {title}
+            {isBy && <span aria-hidden="true">{order === "ascending" ? " ↑" : " ↓"}</span>}
+          </button>
+        )}
+      </span>
+    );
+  };
+  return (
+    <div class="row row-heads" {...ROW}>
+      <span class="row-lead" {...HEADING}>
+        <span class="unseen">Shown</span>
+      </span>
+      {heading("Name", "display_name", "name")}
+      <ReadingHead workspace={workspace} />
+      {columns.map((column) => heading(column.title, column.sort, column.text))}
+      <span class="row-end" {...HEADING}>
+        <span class="unseen">Actions</span>
+      </span>
+    </div>
+  );
+}
+
+function ReadingHead({ workspace }: { workspace: Workspace }): JSX.Element {
+  const now = readings.value;
+  const key = workspace.sparkKey.value ?? "";
+  // The name stands in the next column already where that has the last value of the same metric.
+  const small = workspace.columns.value.includes(`summary.${key}`) ? "" : key.slice(key.lastIndexOf("/") + 1);
+  const place = now === null ? "" : xText(now.axis, now.x).replace(/^step /, "");
+  return (
+    <span
+      class="row-reading"
+      title={now === null ? key : `${now.title} at ${axisName(now.axis)} ${place}`}
+      {...HEADING}
+    >
+      <span class="cut">{now === null ? small : place}</span>
+    </span>
+  );
+}
+
+function More({ row, onMore }: { row: MoreRow; onMore: () => void }): JSX.Element {
+  return (
+    <div class="row row-more" {...ROW}>
+      <span {...CELL} style={{ paddingLeft: `${row.depth * 14}px` }}>
+        {row.total === null ? "Loading" : `Showing ${count(row.shown)} of ${count(row.total)}`}
+        {row.total !== null && (
+          <Button kind="quiet" onClick={onMore}>
+            Show more
+          </Button>
+        )}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,288 @@
+// One run in the list. Rows are rendered anew only if what they show has changed; what follows the pointer (the values
+// under the crosshair, the highlight) is written into the row without rendering it.
+
+import { computed, useComputed } from "@preact/signals";
+import { Component, type ComponentChildren, type JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { Link } from "../../../app/navigation";
+import { highlighted, readings } from "../../../chart/crosshair";
+import type { Curve } from "../../../series/curve";
+import { dateTime, number, relativeTime } from "../../../series/format";
+import type { RunItem } from "../../../server/types";
+import { IconButton } from "../../../ui/button";
+import { Menu } from "../../../ui/menu";
+import { Badge, StateDot } from "../../../ui/note";
+import { Sparkline } from "../../../ui/sparkline";
+import type { Cell } from "../data/column";
+import { ownerOf } from "../data/lines";
+import { CELL, ROW } from "./grid-roles";
+import { InlineEdit } from "./inline-edit";
+import type { RowActions } from "./row-actions";
+
+export interface RunRowProps {
+  readonly run: RunItem;
+  readonly depth: number;
+  readonly colour: string;
+  readonly dash: readonly number[];
+  readonly isShown: boolean;
+  /** Whether it is among those that are drawn. */
+  readonly isDrawn: boolean;
+  readonly isPinned: boolean;
+  readonly isBaseline: boolean;
+  readonly isSelected: boolean;
+  readonly isAt: boolean;
+  readonly isEditing: boolean;
+  readonly staleSince: number | null;
+  readonly nowMs: number;
+  readonly cells: readonly (Cell & { readonly delta: string; readonly name: string })[];
+  readonly spark: Curve | undefined;
+  readonly sparkKey: string | null;
+  readonly actions: RowActions;
+}
+
+export class RunRow extends Component<RunRowProps, { isNear: boolean }> {
+  override state = { isNear: false };
+
+  override shouldComponentUpdate(next: RunRowProps, state: { isNear: boolean }): boolean {
+    if (state.isNear !== this.state.isNear) return true;
+    return (Object.keys(next) as (keyof RunRowProps)[]).some((name) => {
+      if (name === "nowMs") return false; // for ages, which may lag behind until something else changes
+      if (name === "cells") return !sameCells(next.cells, this.props.cells);
+      return next[name] !== this.props[name];
+    });
+  }
+
+  override render(): JSX.Element {
+    const { run, actions, isAt, isSelected } = this.props;
+    const { isNear } = this.state;
+    return (
+      <RowFrame
+        id={run.id}
+        isAt={isAt}
+        isSelected={isSelected}
+        isDim={!this.props.isShown}
+        onNear={(near) => isNear !== near && this.setState({ isNear: near })}
+        onPoint={(event) => actions.point(run, event)}
+      >
+        <RowContent {...this.props} isNear={isNear || isAt} />
+      </RowFrame>
+    );
+  }
+}
+
+function RowContent(props: RunRowProps & { isNear: boolean }): JSX.Element {
+  const { run, actions } = props;
+  return (
+    <>
+      <span class="row-lead" {...CELL}>
+        <input
+          type="checkbox"
+          class="row-check"
+          tabIndex={-1}
+          aria-label={`Select ${run.name}`}
+          checked={props.isSelected}
+          onClick={(event) => {
+            event.stopPropagation();
+            actions.select(run, event.shiftKey);
+          }}
+        />
+        <IconButton
+          class="row-eye"
+          tabIndex={-1}
+          icon={props.isShown ? "eye" : "eyeOff"}
+          label={props.isShown ? `Hide ${run.name}` : `Show ${run.name}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            if (event.altKey) actions.only(run);
+            else actions.eye(run);
+          }}
+        />
+      </span>
+      <span
+        class="row-name"
+        {...CELL}
+        style={props.depth ? { paddingLeft: `${props.depth * 14}px` } : undefined}
+      >
+        <Swatch colour={props.colour} dash={props.dash} isDrawn={props.isDrawn} />
+        <StateDot state={run.state} />
+        {props.isEditing ? (
+          <InlineEdit
+            label="Name of the run"
+            value={run.name}
+            onDone={(name) => actions.rename(run, name)}
+            onCancel={() => actions.rename(run, null)}
+          />
+        ) : (
+          <Link
+            to={{ name: "run", entity: run.entity, project: run.project, run: run.id, tab: "" }}
+            class="cut row-link"
+            tabIndex={-1}
+            title={`${run.name}\n${run.id} · ${run.state} · ${relativeTime(run.created_ns / 1e6, props.nowMs)}`}
+          >
+            {run.name}
+          </Link>
+        )}
+        {props.isPinned && (
+          <span class="row-mark" title="Pinned">
+            •
+          </span>
+        )}
+        {props.isBaseline && (
+          <Badge tone="accent" title="Others are compared with this run">
+            base
+          </Badge>
+        )}
+        {run.stop_by !== null && run.state === "running" && (
+          <Badge tone="warn" title={`${run.stop_by} asked it to stop`}>
+            stopping
+          </Badge>
+        )}
+        {props.staleSince !== null && (
+          <Badge tone="warn" title={`Nothing was heard of it since ${dateTime(props.staleSince)}`}>
+            stale since {dateTime(props.staleSince).slice(11, 16)}
+          </Badge>
+        )}
+      </span>
+      <Reading owner={run.id} spark={<Spark {...props} />} />
+      {props.cells.map((cell) => (
+        <span key={cell.name} class="row-cell cut" {...CELL} title={cell.title}>
+          {cell.text}
+          {cell.delta && <span class="row-delta">{cell.delta}</span>}
+        </span>
+      ))}
+      <span class="row-end" {...CELL}>
+        {props.isNear && (
+          <Menu
+            label={`Actions for ${run.name}`}
+            align="end"
+            items={actions.menu(run)}
+            trigger={(trigger) => (
+              <IconButton {...trigger} tabIndex={-1} icon="dots" label={`Actions for ${run.name}`} />
+            )}
+          />
+        )}
+      </span>
+    </>
+  );
+}
+
+function Spark({ spark, sparkKey, run, colour }: RunRowProps): JSX.Element | null {
+  if (spark === undefined || sparkKey === null) return null;
+  return (
+    <Sparkline
+      values={spark.mean}
+      title={`${sparkKey} of ${run.name}`}
+      width={64}
+      height={18}
+      colour={colour}
+    />
+  );
+}
+
+export interface RowFrameProps {
+  readonly id: string;
+  readonly isAt: boolean;
+  readonly isSelected: boolean;
+  readonly isDim: boolean;
+  readonly onNear?: (isNear: boolean) => void;
+  readonly onPoint: (event: MouseEvent) => void;
+  readonly children: ComponentChildren;
+  readonly isGroup?: boolean;
+}
+
+/** A row with its highlight, which changes without rendering it. */
+export function RowFrame(props: RowFrameProps): JSX.Element {
+  const { id, isAt, isSelected, isDim } = props;
+  const name = `row${isAt ? " row-at" : ""}${isSelected ? " row-selected" : ""}${isDim ? " row-dim" : ""}${props.isGroup ? " row-group" : ""}`;
+  const classes = useMemo(
+    () => computed(() => (highlighted.value === id ? `${name} row-high` : name)),
+    [name, id],
+  );
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+    // biome-ignore lint/a11y/noStaticElementInteractions: it has the role of a row
+    <div
+      id={`row-${id}`}
+      {...{ ...ROW, "aria-selected": isSelected }}
+      class={classes}
+      onPointerEnter={() => {
+        highlighted.value = id;
+        props.onNear?.(true);
+      }}
+      onPointerLeave={() => {
+        if (highlighted.peek() === id) highlighted.value = null;
+        props.onNear?.(false);
+      }}
+      onFocusCapture={() => props.onNear?.(true)}
+      onClick={props.onPoint}
+    >
+      {props.children}
+    </div>
+  );
+}
+
+/** The value under the crosshair; while there is none, what is drawn small. */
+export function Reading({ owner, spark }: { owner: string; spark: JSX.Element | null }): JSX.Element {
+  const reading = useComputed(() => {
+    const now = readings.value;
+    if (now === null) return null;
+    for (const [line, found] of now.values) {
+      if (ownerOf(line) === owner) return { text: number(found.y), isFar: isFar(found.x, now.x) };
+    }
+    return { text: "", isFar: false };
+  });
+  const isReading = useComputed(() => reading.value !== null);
+  const text = useComputed(() => reading.value?.text ?? "");
+  const look = useComputed(() => (reading.value?.isFar ? "row-value row-far" : "row-value"));
+  return (
+    <span class="row-reading" {...CELL}>
+      {isReading.value ? <span class={look}>{text}</span> : spark}
+    </span>
+  );
+}
+
+/** A run that ended long before the crosshair shows its last value, but not as if it were there. */
+function isFar(x: number, at: number): boolean {
+  return Math.abs(x - at) > 0.05 * Math.max(Math.abs(at), 1);
+}
+
+export function Swatch({
+  colour,
+  dash,
+  isDrawn,
+}: {
+  colour: string;
+  dash: readonly number[];
+  isDrawn: boolean;
+}): JSX.Element {
+  return (
+    <svg
+      class={`swatch${isDrawn ? "" : " swatch-off"}`}
+      width="14"
+      height="10"
+      viewBox="0 0 14 10"
+      aria-hidden="true"
+    >
+      {isDrawn ? (
+        <line
+          x1="0"
+          y1="5"
+          x2="14"
+          y2="5"
+          stroke={colour}
+          stroke-width="3"
+          stroke-dasharray={dash.join(" ") || undefined}
+        />
+      ) : (
+        <circle cx="7" cy="5" r="2.5" fill="none" stroke={colour} stroke-width="1.5" />
+      )}
+    </svg>
+  );
+}
+
+function sameCells(a: RunRowProps["cells"], b: RunRowProps["cells"]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((cell, i) => cell.text === b[i]?.text && cell.delta === b[i]?.delta && cell.name === b[i]?.name)
+  );
+}

@@ -1,0 +1,231 @@
+// The controls of the run list: eyes, grouping, order, columns, the small curve.
+
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { NameIndex } from "../../../series/search";
+import { IconButton } from "../../../ui/button";
+import { Menu } from "../../../ui/menu";
+import { Popover } from "../../../ui/popover";
+import { FIGURES } from "../data/column";
+import { useWorkspace, type Workspace } from "../workspace";
+import { eyesOf, showAll, showNone, showOnly } from "./eyes";
+import { Picker, type PickerItem } from "./picker";
+import { toggled } from "./row-actions";
+import { useFields } from "./use-fields";
+
+export function Toolbar(): JSX.Element {
+  const workspace = useWorkspace();
+  const { runs } = workspace.view.value;
+  return (
+    <div class="list-tools" role="toolbar" aria-label="Run list">
+      <EyeMenu workspace={workspace} />
+      <Popover
+        label="Group runs by"
+        trigger={(props) => (
+          <IconButton
+            {...props}
+            icon="group"
+            label="Group by"
+            keys="G"
+            pressed={runs.group.length > 0}
+            data-tool="group"
+          />
+        )}
+      >
+        {() => (
+          <FieldPicker
+            label="Group runs by"
+            chosen={runs.group}
+            wanted={(name) => !name.startsWith("summary.")}
+            note={runs.group.length > 1 ? runs.group.join(" › ") : "Choose several for groups within groups"}
+            onPick={(name) => workspace.changeRuns({ group: toggled(runs.group, name).slice(0, 8) })}
+          />
+        )}
+      </Popover>
+      <Popover
+        label="Sort runs by"
+        trigger={(props) => <IconButton {...props} icon="sort" label="Sort by" data-tool="sort" />}
+      >
+        {() => (
+          <FieldPicker
+            label="Sort runs by"
+            chosen={[runs.sort.replace(/^-/, "")]}
+            wanted={() => true}
+            note="Choose it again to turn the order round"
+            onPick={(name) => workspace.changeRuns({ sort: nextSort(runs.sort, name) })}
+          />
+        )}
+      </Popover>
+      <Popover
+        label="Columns"
+        trigger={(props) => <IconButton {...props} icon="columns" label="Columns" data-tool="columns" />}
+      >
+        {() => <ColumnPicker workspace={workspace} />}
+      </Popover>
+      <Popover
+        label="Small curve"
+        trigger={(props) => (
+          <IconButton {...props} icon="bars" label="Metric of the small curves" data-tool="spark" />
+        )}
+      >
+        {(close) => (
+          <KeyPicker
+            label="Metric of the small curves"
+            chosen={workspace.sparkKey.value === null ? [] : [workspace.sparkKey.value]}
+            onPick={(key) => {
+              workspace.changeRuns({ sparkline: key });
+              close();
+            }}
+          />
+        )}
+      </Popover>
+    </div>
+  );
+}
+
+/** Another field ascends at first; the same one turns round. */
+export function nextSort(sort: string, field: string): string {
+  if (sort === field) return `-${field}`;
+  return sort === `-${field}` ? field : sort.startsWith("-") ? `-${field}` : field;
+}
+
+function EyeMenu({ workspace }: { workspace: Workspace }): JSX.Element {
+  const { runs } = workspace.view.value;
+  const eyes = eyesOf(runs);
+  return (
+    <Menu
+      label="Which runs are shown"
+      trigger={(props) => (
+        <IconButton
+          {...props}
+          icon={eyes === "none" ? "eyeOff" : "eye"}
+          label="Which runs are shown"
+          pressed={eyes !== "all"}
+        />
+      )}
+      items={[
+        { title: "Show all", isChosen: eyes === "all", run: () => workspace.changeRuns(showAll()) },
+        { title: "Show none", isChosen: eyes === "none", run: () => workspace.changeRuns(showNone()) },
+        {
+          title: "Show only the selected",
+          isDisabled: runs.selected.length === 0,
+          run: () => workspace.changeRuns(showOnly(runs.selected)),
+        },
+        {
+          title: "Show only the pinned",
+          isDisabled: runs.pinned.length === 0,
+          run: () => workspace.changeRuns(showOnly(runs.pinned)),
+        },
+      ]}
+    />
+  );
+}
+
+interface FieldPickerProps {
+  readonly label: string;
+  readonly chosen: readonly string[];
+  readonly wanted: (name: string) => boolean;
+  readonly note?: string;
+  readonly onPick: (name: string) => void;
+}
+
+function FieldPicker({ label, chosen, wanted, note, onPick }: FieldPickerProps): JSX.Element {
+  const [typed, setTyped] = useState("");
+  const page = useFields(typed);
+  const items = useMemo(() => {
+    const own = (page?.own ?? []).map((name): PickerItem => ({ value: name, title: name, detail: "" }));
+    const fields = (page?.items ?? []).map((field) => ({
+      value: field.name,
+      title: field.name,
+      detail: field.kinds.join(", "),
+    }));
+    const all = [...fields, ...own].filter((item) => wanted(item.value));
+    // What is chosen stands first, so that it can be taken away.
+    return [
+      ...all.filter((item) => chosen.includes(item.value)),
+      ...all.filter((item) => !chosen.includes(item.value)),
+    ];
+  }, [page, wanted, chosen]);
+  return (
+    <Picker
+      label={label}
+      placeholder="Search fields"
+      items={items}
+      chosen={chosen}
+      onSearch={setTyped}
+      onPick={onPick}
+      isMany
+      {...(page?.cursor
+        ? { note: "The first 200 that fit: type to narrow them down" }
+        : note
+          ? { note }
+          : {})}
+    />
+  );
+}
+
+function ColumnPicker({ workspace }: { workspace: Workspace }): JSX.Element {
+  const [typed, setTyped] = useState("");
+  const page = useFields(typed);
+  const chosen = workspace.columns.value;
+  const { index } = workspace.keys.keys.value;
+  const items = useMemo(() => {
+    const fields = (page?.items ?? []).map((field) => ({
+      value: field.name,
+      title: field.name,
+      detail: field.name.startsWith("summary.") ? "last" : field.kinds.join(", "),
+    }));
+    const own = (page?.own ?? []).map((name) => ({ value: name, title: name, detail: "" }));
+    const figures = index.search(typed, 30).names.flatMap((key) =>
+      FIGURES.map((figure) => ({
+        value: `${figure}(${key})`,
+        title: `${figure}(${key})`,
+        detail: figure === "min" || figure === "max" ? "with its step" : "",
+      })),
+    );
+    const known = new Set(chosen);
+    const first = chosen.map((value) => ({ value, title: value, detail: "" }));
+    return [...first, ...[...fields, ...own, ...figures].filter((item) => !known.has(item.value))];
+  }, [page, index, typed, chosen]);
+  return (
+    <Picker
+      label="Columns"
+      placeholder="Search config, summary, min(metric)"
+      items={items}
+      chosen={chosen}
+      onSearch={setTyped}
+      onPick={(name) => workspace.changeRuns({ columns: toggled(chosen, name) })}
+      isMany
+      {...(page?.cursor ? { note: "The first that fit: type to narrow them down" } : {})}
+    />
+  );
+}
+
+export interface KeyPickerProps {
+  readonly label: string;
+  readonly chosen: readonly string[];
+  readonly onPick: (key: string) => void;
+  /** Choices before the keys. */
+  readonly before?: readonly PickerItem[];
+}
+
+/** Choose a metric; all of them are here, so the search is at once. */
+export function KeyPicker({ label, chosen, onPick, before = [] }: KeyPickerProps): JSX.Element {
+  const { index } = useWorkspace().keys.keys.value;
+  const [typed, setTyped] = useState("");
+  const items = useMemo(() => {
+    const first = typed ? new NameIndex(before.map((item) => item.title)).search(typed).names : null;
+    const own = before.filter((item) => first === null || first.includes(item.title));
+    return [...own, ...index.search(typed).names.map((name) => ({ value: name, title: name }))];
+  }, [index, typed, before]);
+  return (
+    <Picker
+      label={label}
+      placeholder="Search metrics, /regex/"
+      items={items}
+      chosen={chosen}
+      onSearch={setTyped}
+      onPick={onPick}
+    />
+  );
+}

@@ -1,0 +1,254 @@
+// One panel: its heading with what can be done to it, and its chart, which exists only while it is near the screen.
+
+import type { JSX } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { Chart } from "../../../chart/chart";
+import { OnScreen } from "../../../chart/mount";
+import type { Line } from "../../../series/curve";
+import { DASHES } from "../../../series/palette";
+import { IconButton } from "../../../ui/button";
+import { Icon } from "../../../ui/icon";
+import { Badge } from "../../../ui/note";
+import { panelOptions, type Zoom } from "../../../view/state";
+import { keyColour, ownerOf } from "../data/lines";
+import type { Workspace } from "../workspace";
+import { PanelMenu } from "./panel-menu";
+import type { PanelSpec } from "./specs";
+import { activePanel, changeOptions, shownLines } from "./state";
+import { useLines } from "./use-lines";
+
+/** Points of each curve at most, whatever the panel's width. */
+export const POINTS = 800;
+export const HEIGHT = 200;
+const HEADING = 32;
+const LEGEND = 20;
+
+export interface PanelProps {
+  readonly workspace: Workspace;
+  readonly spec: PanelSpec;
+  /** How wide it is, in columns of the grid. */
+  readonly columns: number;
+  readonly height: number;
+  readonly onMove: (by: -1 | 1) => void;
+  readonly onDragStart: () => void;
+  readonly onDragOver: () => void;
+  readonly onDrop: () => void;
+  readonly onDragEnd: () => void;
+  readonly onResize: (columns: number, height: number, isDone: boolean) => void;
+  readonly isDropPlace: boolean;
+}
+
+export function PanelBox(props: PanelProps): JSX.Element {
+  const { workspace, spec, height } = props;
+  const { charts } = workspace.view.value;
+  const options = panelOptions(charts, spec.id);
+  const hasOwn = charts.overrides[spec.id] !== undefined;
+  const legend = spec.keys.length > 1 && spec.expression === null;
+  return (
+    <article
+      class={`panel${props.isDropPlace ? " panel-drop" : ""}`}
+      style={{ gridColumn: `span ${props.columns}` }}
+      aria-label={spec.title}
+      data-panel={spec.id}
+      onPointerEnter={() => {
+        activePanel.value = spec.id;
+      }}
+      onFocusCapture={() => {
+        activePanel.value = spec.id;
+      }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        props.onDragOver();
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        props.onDrop();
+      }}
+    >
+      <header class="panel-head">
+        <h3 class="panel-title cut" title={spec.title}>
+          {spec.short}
+        </h3>
+        {options.yScale !== "linear" && <Badge>{options.yScale} y</Badge>}
+        {options.difference && <Badge tone="accent">difference</Badge>}
+        <div class="panel-tools">
+          <button
+            type="button"
+            class="panel-drag"
+            draggable
+            aria-label={`Move ${spec.title}: drag it, or use the arrow keys`}
+            title="Drag to move, or use the arrow keys"
+            onDragStart={(event) => {
+              event.dataTransfer?.setData("text/plain", spec.title);
+              props.onDragStart();
+            }}
+            onDragEnd={props.onDragEnd}
+            onKeyDown={(event) => {
+              if (event.key === "ArrowLeft" || event.key === "ArrowUp") props.onMove(-1);
+              else if (event.key === "ArrowRight" || event.key === "ArrowDown") props.onMove(1);
+              else return;
+              event.preventDefault();
+              event.stopPropagation();
+            }}
+          >
+            <Icon name="drag" />
+          </button>
+          {hasOwn && (
+            <IconButton
+              icon="reload"
+              label="As all panels"
+              onClick={() => changeOptions(workspace, spec.id, null)}
+            />
+          )}
+          <IconButton
+            icon="expand"
+            label={`Full screen: ${spec.title}`}
+            keys="F"
+            onClick={() => workspace.change({ charts: { fullScreen: spec.id } })}
+          />
+          <PanelMenu workspace={workspace} spec={spec} options={options} />
+        </div>
+      </header>
+      {legend && <KeyLegend spec={spec} isLone={workspace.styles.value.size === 1} />}
+      <OnScreen height={height} class="panel-body">
+        {() => <PanelChart {...props} />}
+      </OnScreen>
+      <ResizeHandle {...props} extra={HEADING + (legend ? LEGEND : 0)} />
+    </article>
+  );
+}
+
+function PanelChart({ workspace, spec, height }: PanelProps): JSX.Element {
+  const { charts } = workspace.view.value;
+  const own = charts.overrides[spec.id];
+  const options = useMemo(
+    () => panelOptions(charts, spec.id),
+    [
+      own,
+      charts.xAxis,
+      charts.xScale,
+      charts.yScale,
+      charts.smoothing,
+      charts.clip,
+      charts.aggregate,
+      charts.difference,
+      spec.id,
+    ],
+  );
+  // A panel with an x axis of its own has a zoom of its own.
+  const isLinked = options.xAxis === charts.xAxis;
+  const [ownZoom, setOwnZoom] = useState<Zoom | null>(null);
+  const zoom = isLinked ? charts.zoom : ownZoom;
+  const { lines, clip, waiting, problem } = useLines(workspace, spec, options, zoom, POINTS);
+  shownLines.set(spec.id, { lines, clip, zoom, options, title: spec.title });
+  if (spec.problem !== null) return <p class="panel-note panel-bad">{spec.problem}</p>;
+  if (problem !== null && lines.length === 0) {
+    return (
+      <p class="panel-note panel-bad">
+        {problem.message}{" "}
+        <button type="button" class="link" onClick={() => workspace.curves.retry()}>
+          Try again
+        </button>
+      </p>
+    );
+  }
+  if (lines.length === 0) {
+    return (
+      <p class="panel-note quiet">{waiting > 0 ? "Loading" : emptyText(workspace, options.difference)}</p>
+    );
+  }
+  return (
+    <Chart
+      lines={lines as Line[]}
+      title={spec.title}
+      xAxis={options.xAxis}
+      xScale={options.xScale}
+      yScale={options.yScale}
+      zoom={zoom}
+      onZoom={(to) => (isLinked ? workspace.change({ charts: { zoom: to } }) : setOwnZoom(to))}
+      clip={clip}
+      height={height}
+      runOf={ownerOf}
+      onOpen={() => workspace.change({ charts: { fullScreen: spec.id } })}
+    />
+  );
+}
+
+export function emptyText(workspace: Workspace, isDifference: boolean): string {
+  if (workspace.drawn.value.runs.length === 0) return "No run is shown";
+  if (isDifference && workspace.baselinePath.value === null) return "Choose a baseline: press B on a run";
+  return "None of the drawn runs has this";
+}
+
+/** Which dash or colour is which metric. */
+export function KeyLegend({ spec, isLone }: { spec: PanelSpec; isLone: boolean }): JSX.Element {
+  return (
+    <ul class="panel-legend" aria-label="Metrics">
+      {spec.keys.map((key, place) => (
+        <li key={key} title={key}>
+          <svg width="18" height="6" aria-hidden="true">
+            <line
+              x1="0"
+              y1="3"
+              x2="18"
+              y2="3"
+              stroke={isLone ? keyColour(key) : "currentColor"}
+              stroke-width="2"
+              stroke-dasharray={
+                isLone ? undefined : (DASHES[place % DASHES.length] ?? []).join(" ") || undefined
+              }
+            />
+          </svg>
+          <span class="cut">{key}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const SNAP = 20;
+
+/** The corner: drags the panel larger; arrow keys do the same. */
+function ResizeHandle(props: PanelProps & { extra: number }): JSX.Element {
+  const { columns, height, onResize, spec } = props;
+  const start = useRef<{ x: number; y: number; width: number } | null>(null);
+  const sized = (event: PointerEvent, isDone: boolean): void => {
+    const from = start.current;
+    if (from === null) return;
+    const wide = Math.max(1, Math.round((from.width + event.clientX - from.x) / (from.width / columns)));
+    const high = Math.max(120, Math.round((height + event.clientY - from.y) / SNAP) * SNAP);
+    if (isDone || wide !== columns || high !== height) onResize(wide, high, isDone);
+    if (high !== height) from.y += high - height;
+  };
+  return (
+    <button
+      type="button"
+      class="panel-size"
+      aria-label={`Resize ${spec.title}: drag it, or use the arrow keys`}
+      title="Drag to resize"
+      onPointerDown={(event) => {
+        const box = event.currentTarget.parentElement?.getBoundingClientRect();
+        start.current = { x: event.clientX, y: event.clientY, width: box?.width ?? 1 };
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={(event) => sized(event, false)}
+      onPointerUp={(event) => {
+        sized(event, true);
+        start.current = null;
+      }}
+      onKeyDown={(event) => {
+        const by: Record<string, [number, number]> = {
+          ArrowRight: [1, 0],
+          ArrowLeft: [-1, 0],
+          ArrowDown: [0, SNAP],
+          ArrowUp: [0, -SNAP],
+        };
+        const step = by[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onResize(Math.max(1, columns + step[0]), Math.max(120, height + step[1]), true);
+      }}
+    />
+  );
+}

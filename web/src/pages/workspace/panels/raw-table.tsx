@@ -1,0 +1,75 @@
+// The values of a panel as a table: one row for each x, one column for each line.
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { axisName, xText } from "../../../chart/axis";
+import { legendLabel } from "../../../chart/figure";
+import { joinLines, lowerBound } from "../../../series/align";
+import type { Line } from "../../../series/curve";
+import { counted, exact } from "../../../series/format";
+import { VirtualList } from "../../../ui/virtual";
+import type { Zoom } from "../../../view/state";
+
+export interface RawTableProps {
+  readonly lines: readonly Line[];
+  readonly xAxis: string;
+  readonly zoom: Zoom | null;
+  /** Whether each value is one that was logged. */
+  readonly isRaw: boolean;
+  readonly height: number;
+}
+
+const ROW = 24;
+
+export function RawTable({ lines, xAxis, zoom, isRaw, height }: RawTableProps): JSX.Element {
+  const shown = useMemo(() => lines.filter((line) => !line.faint), [lines]);
+  const table = useMemo(() => joinLines(shown), [shown]);
+  const first = zoom === null ? 0 : lowerBound(table.x, zoom.first);
+  const last = zoom === null ? table.x.length : lowerBound(table.x, zoom.last + Number.EPSILON);
+  const cells = (index: number): JSX.Element => (
+    <div class="raw-row">
+      <span class="raw-cell">{xText(xAxis, table.x[first + index] as number)}</span>
+      {table.y.map((column, place) => {
+        const value = column[first + index];
+        return (
+          <span key={place} class="raw-cell">
+            {value === undefined ? "" : value === null ? "NaN" : exact(value)}
+          </span>
+        );
+      })}
+    </div>
+  );
+  return (
+    <div class="raw">
+      <p class="raw-note quiet">
+        {counted(Math.max(0, last - first), "row")}.{" "}
+        {isRaw
+          ? "Every value that was logged."
+          : "Means of neighbouring points: zoom in until each point is one that was logged."}
+      </p>
+      <div style={{ height: `${height - 28}px` }}>
+        <VirtualList
+          label="Values"
+          count={Math.max(0, last - first)}
+          rowHeight={ROW}
+          row={cells}
+          head={
+            <div class="raw-row raw-head">
+              <span class="raw-cell">{axisName(xAxis)}</span>
+              {shown.map((line) => (
+                <span
+                  key={line.id}
+                  class="raw-cell cut"
+                  title={legendLabel(line)}
+                  style={{ color: line.colour }}
+                >
+                  {legendLabel(line)}
+                </span>
+              ))}
+            </div>
+          }
+        />
+      </div>
+    </div>
+  );
+}
