@@ -91,6 +91,8 @@ def test_objects_over_http(local: Stage, logger: Logger) -> None:
     assert steps == [0, 1, 2, 3, 4]
     down = local.ask("GET", f"{RUN}/objects/values?key=note&order=desc&limit=2&cursor=2").json()
     assert [item["value"] for item in down["items"]] == ["n2", "n1"]
+    stepped = local.ask("GET", f"{RUN}/objects/steps?keys=note&keys=none").json()["steps"]
+    assert stepped == {"note": [0, 1, 2, 3, 4], "none": []}
     nearest = local.ask("GET", f"{RUN}/objects/nearest?step=2&keys=note&keys=hist&keys=none").json()["values"]
     assert nearest["note"]["value"] == "n2"
     assert nearest["hist"]["value"]["values"] == [2, "NaN"]

@@ -78,6 +78,7 @@ def test_objects_are_those_of_the_history(
         assert _plain(objects.of_key(run_id, key).items) == expected
         assert _plain(objects.of_key(run_id, key, is_descending=True).items) == expected[::-1]
         assert _paged(objects, run_id, key, low, high, limit) == [pair for pair in expected if low <= pair[0] <= high]
+        assert objects.steps(run_id, [key, "c"]) == {key: [step for step, _ in expected], "c": []}
         before = [pair for pair in expected if pair[0] <= low]
         nearest = objects.nearest(run_id, ["a", "b", "c"], low)
         assert [(nearest[key].step, nearest[key].value)] == before[-1:] if before else key not in nearest

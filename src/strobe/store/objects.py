@@ -84,6 +84,15 @@ class Objects:
 
         return self._database.read(ask)
 
+    def steps(self, run_id: int, keys: Sequence[str]) -> dict[str, list[int]]:
+        """Return for each key the steps that it has objects at, in order, without the objects."""
+
+        def ask(cursor: Cursor) -> dict[str, list[int]]:
+            book = read_book(cursor, run_id, keys)
+            return {key: sorted({step for span in _spans(book, key) for step in span.steps(cursor)}) for key in keys}
+
+        return self._database.read(ask)
+
     def nearest(self, run_id: int, keys: Sequence[str], step: int) -> dict[str, LoggedValue]:
         """Return for each key the object at that step, or at the last one before it; keys without one are left out."""
 
@@ -132,6 +141,17 @@ class _Span:
     key: str
     attempt: int
     last: int
+
+    def steps(self, cursor: Cursor) -> list[int]:
+        """Return the steps of all of them."""
+        rows = cursor.all(
+            "SELECT step FROM object WHERE run_id = ? AND key = ? AND attempt = ? AND step <= ?",
+            self.run_id,
+            self.key,
+            self.attempt,
+            self.last,
+        )
+        return [row[0] for row in rows]
 
     def iterate(self, cursor: Cursor, first: int, last: int, is_descending: bool) -> Iterator[_Stored]:
         """Yield those between two steps, a few at a time: bodies may be large."""

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from strobe.server.endpoint import Call, endpoint, weak_etag
 from strobe.server.fields import Count, Key, Limit
 from strobe.server.problem import Problem
-from strobe.server.routes.series import RunOf, Step, readable_run
+from strobe.server.routes.series import RunOf, Step, question_digest, readable_run
 from strobe.store.objects import LoggedValue, ObjectKey
 from strobe.store.series.page import MAX_I64, MIN_I64
 
@@ -43,6 +43,18 @@ class ObjectList(msgspec.Struct, kw_only=True):
 
     items: list[LoggedValue]
     cursor: str | None
+
+
+class StepsQuery(msgspec.Struct, kw_only=True):
+    """Whose steps."""
+
+    keys: Annotated[list[Key], Meta(min_length=1, max_length=200)]
+
+
+class Steps(msgspec.Struct, kw_only=True):
+    """The steps of each key, in order; none for a key that has no objects."""
+
+    steps: dict[str, list[int]]
 
 
 class NearestQuery(msgspec.Struct, kw_only=True):
@@ -89,6 +101,15 @@ async def list_objects(call: Call, path: RunOf, query: ObjectsQuery) -> ObjectLi
     return ObjectList(items=page.items, cursor=None if page.next_step is None else str(page.next_step))
 
 
+@endpoint("GET", _OBJECTS + "/steps", path=RunOf, query=StepsQuery, returns=Steps, access="read", tag="objects")
+async def list_object_steps(call: Call, path: RunOf, query: StepsQuery) -> Steps | Response:
+    """Return the steps at which keys have objects: where a step slider can stand."""
+    row = await readable_run(call, path)
+    if unchanged := call.unchanged(weak_etag(row.id, row.version, question_digest(query))):
+        return unchanged
+    return Steps(steps=await call.in_thread(call.services.store.objects.steps, row.id, query.keys))
+
+
 @endpoint("GET", _OBJECTS + "/nearest", path=RunOf, query=NearestQuery, returns=Nearest, access="read", tag="objects")
 async def nearest_objects(call: Call, path: RunOf, query: NearestQuery) -> Nearest:
     """Return what several keys show at one step: for panels that share a step slider."""
@@ -98,4 +119,4 @@ async def nearest_objects(call: Call, path: RunOf, query: NearestQuery) -> Neare
     return Nearest(values=await call.in_thread(call.services.store.objects.nearest, row.id, query.keys, query.step))
 
 
-ENDPOINTS = [list_object_keys, list_objects, nearest_objects]
+ENDPOINTS = [list_object_keys, list_objects, list_object_steps, nearest_objects]
