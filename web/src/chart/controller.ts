@@ -45,6 +45,8 @@ export interface ChartEvents {
 /** How near (in CSS pixels) the pointer must be to mean a line. */
 const REACH = 14;
 const ZOOM_STEP = 0.6;
+/** A pointer that crosses many lines does not make all charts flicker. */
+const REST_MS = 40;
 
 export class ChartController {
   readonly plot: Plot;
@@ -264,20 +266,29 @@ export class ChartController {
     return point === undefined ? text : `${xText(this.input.xAxis, point.x)} · ${number(point.y)}`;
   }
 
-  /** The chart under the pointer shows a highlighted run at once, the others when there is time. */
+  /** The chart under the pointer shows a highlighted run at once, the others when the pointer rests on it. */
   private followHighlight(): () => void {
+    let rest: ReturnType<typeof setTimeout> | undefined;
     let giveUp = (): void => {};
+    const forget = (): void => {
+      clearTimeout(rest);
+      giveUp();
+    };
     const end = effect(() => {
       const run = highlighted.value;
-      giveUp();
+      forget();
       const show = (): void => this.layer.raise(this.linesOf(run));
       if (crosshair.peek()?.chart === this.input.id) {
         show();
         this.showCross(crosshair.peek());
-      } else giveUp = inSomeFrame(show);
+      } else {
+        rest = setTimeout(() => {
+          giveUp = inSomeFrame(show);
+        }, REST_MS);
+      }
     });
     return () => {
-      giveUp();
+      forget();
       end();
     };
   }

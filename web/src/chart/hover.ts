@@ -26,6 +26,7 @@ export class HoverLayer {
   private raised: readonly Line[] = [];
   private dots: readonly HoverDot[] = [];
   private wasPlaced = "";
+  private frame = 0;
 
   constructor(
     host: HTMLElement,
@@ -44,7 +45,7 @@ export class HoverLayer {
     const placed = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
     if (placed !== this.wasPlaced) this.area.style.cssText = placed;
     this.wasPlaced = placed;
-    if (this.canvas !== null) this.paint();
+    if (this.canvas !== null) this.schedule();
   }
 
   /** Show the crosshair at a pixel; null or a place outside hides it. */
@@ -69,17 +70,27 @@ export class HoverLayer {
   raise(lines: readonly Line[]): void {
     if (lines.length === 0 && this.raised.length === 0) return;
     this.raised = lines;
-    this.paint();
+    this.schedule();
   }
 
   setDots(dots: readonly HoverDot[]): void {
     if (dots.length === 0 && this.dots.length === 0) return;
     this.dots = dots;
-    this.paint();
+    this.schedule();
   }
 
   destroy(): void {
+    cancelAnimationFrame(this.frame);
     this.area.remove();
+  }
+
+  /** Paint once in this frame, however much changes: pointers move just before frames are made. */
+  private schedule(): void {
+    if (this.frame !== 0) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.paint();
+    });
   }
 
   private paint(): void {

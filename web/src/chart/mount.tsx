@@ -29,11 +29,12 @@ function sharedObserver<Entry extends { readonly target: Element }>(
 }
 
 /** Tell when an element comes near the window or leaves it; returns how to stop. */
-export const watchNear = sharedObserver<IntersectionObserverEntry>(
-  // scrollMargin is for panels inside a pane that scrolls by itself, where rootMargin means nothing
-  (heard) =>
-    new IntersectionObserver(heard, { rootMargin: MARGIN, scrollMargin: MARGIN } as IntersectionObserverInit),
-);
+export const watchNear = sharedObserver<IntersectionObserverEntry>((heard) => {
+  // In a pane that scrolls by itself rootMargin means nothing; where there is scrollMargin, it serves both.
+  const hasScrollMargin = "scrollMargin" in IntersectionObserver.prototype;
+  const options = hasScrollMargin ? { scrollMargin: MARGIN } : { rootMargin: MARGIN };
+  return new IntersectionObserver(heard, options as IntersectionObserverInit);
+});
 
 /** Tell the size of an element, at once and whenever it changes; returns how to stop. */
 export const watchSize = sharedObserver<ResizeObserverEntry>((heard) => new ResizeObserver(heard));
