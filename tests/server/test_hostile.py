@@ -84,12 +84,12 @@ def test_wide_rows_come_in_shorter_pages(stage: Stage, monkeypatch: pytest.Monke
     rows = [{"a": 1.0, "b": 2.0, "text": "x" * 640} for _ in range(50)]
     key = stage.key("ann")
     send(stage, batch_of(rows), key=key)
-    steps, first, pages = [], 0, 0
-    while first is not None:
-        asked = {"first": str(first), "limit": "40"}
+    steps, cursor, pages = [], 0, 0
+    while cursor is not None:
+        asked = {"cursor": str(cursor), "limit": "40"}
         page = stage.ask("GET", "/api/v1/runs/ann/p/r/history", params=asked, key=key).json()
         steps += [row["_step"] for row in page["items"]]
-        first, pages = page["next"], pages + 1
+        cursor, pages = page["cursor"], pages + 1
     assert steps == list(range(50))
     assert pages > 5
 

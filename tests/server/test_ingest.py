@@ -71,16 +71,16 @@ def test_rows_come_back(stage: Stage) -> None:
     }
     history = stage.ask("GET", "/api/v1/runs/ann/p/r/history", key=stage.key("ann")).json()
     assert [{key: row[key] for key in ("loss", "n", "word")} for row in history["items"]] == rows
-    assert history["next"] is None
+    assert history["cursor"] is None
 
 
 def test_pages_of_the_history_join(stage: Stage) -> None:
     send(stage, batch_of([{"n": n} for n in range(25)]))
-    key, found, first = stage.key("ann"), [], 0
-    while first is not None:
-        page = stage.ask("GET", f"/api/v1/runs/ann/p/r/history?limit=10&first={first}", key=key).json()
+    key, found, cursor = stage.key("ann"), [], 0
+    while cursor is not None:
+        page = stage.ask("GET", f"/api/v1/runs/ann/p/r/history?limit=10&first=3&cursor={cursor}", key=key).json()
         found += [row["n"] for row in page["items"]]
-        first = page["next"]
+        cursor = page["cursor"]
     assert found == list(range(25))
 
 

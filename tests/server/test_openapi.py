@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import typing
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
@@ -85,3 +86,14 @@ def test_a_declaration_in_full() -> None:
     assert operation["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Body"}
     assert operation["security"] == [{"key": []}, {"basic": []}, {"session": []}]
     assert set(made["components"]["schemas"]) == {"Body", "Point", "ProblemDocument"}
+
+
+@pytest.mark.parametrize("found", endpoints(), ids=lambda found: found.name)
+def test_every_list_goes_on_by_a_cursor(found: Endpoint) -> None:
+    """One way through all lists: `items`, and in `cursor` a text, or nothing, for the parameter `cursor`."""
+    hints = typing.get_type_hints(found.returns) if hasattr(found.returns, "__struct_fields__") else {}
+    if "items" not in hints:
+        return
+    cursor = hints.get("cursor", Literal[None])  # none: the list always comes whole
+    assert cursor in (str | None, Literal[None]), f"{found.name}: cursor is {cursor}"
+    assert "next" not in hints

@@ -58,7 +58,7 @@ class VersionFacts(wire.Version, frozen=True, kw_only=True):
 
 class _VersionPage(msgspec.Struct, frozen=True):
     items: list[VersionFacts]
-    cursor: int | None = None
+    cursor: str | None = None
 
 
 class _UseFacts(msgspec.Struct, frozen=True):

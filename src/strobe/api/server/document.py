@@ -98,10 +98,10 @@ class Digests(msgspec.Struct, frozen=True):
 
 
 class HistoryPage(msgspec.Struct, frozen=True):
-    """Rows; `next` is where the following ones begin."""
+    """Rows."""
 
     items: list[dict[str, Any]]
-    next: int | None = None
+    cursor: str | None = None
 
 
 class ConsoleLine(msgspec.Struct, frozen=True):

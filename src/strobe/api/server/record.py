@@ -93,19 +93,15 @@ class ServerRecord:
             keys = None
         num_keys = len(self.whole_document.keys if keys is None else keys)
         limit = max(1, min(page_size, _MAX_ROWS, _MAX_CELLS // max(1, num_keys)))
-        query = {"keys": keys, "attempt": attempt, "last": last, "limit": limit}
-        return self._pages(query, first)
+        query = {"keys": keys, "attempt": attempt, "first": first, "last": last, "limit": limit}
+        return self._history(query)
 
     def system_rows(self) -> Iterator[Row]:
-        return self._pages({"stream": "system", "limit": 1000}, None)
+        return self._history({"stream": "system", "limit": 1000})
 
-    def _pages(self, query: Mapping[str, Any], first: int | None) -> Iterator[Row]:
-        while True:
-            page = self.host.get(f"{self.at}/history", HistoryPage, {**query, "first": first}, missing=RunNotFound)
+    def _history(self, query: Mapping[str, Any]) -> Iterator[Row]:
+        for page in self.host.pages(f"{self.at}/history", HistoryPage, query, missing=RunNotFound):
             yield from page.items
-            if page.next is None:
-                return
-            first = page.next
 
     def console(self, *, raw: bool, styles: bool) -> str:
         if raw:

@@ -109,7 +109,7 @@ class VersionList(msgspec.Struct, kw_only=True):
     """Some versions, newest first."""
 
     items: list[Version]
-    cursor: int | None
+    cursor: str | None
 
 
 class EntryList(msgspec.Struct, kw_only=True):
@@ -238,7 +238,7 @@ async def list_versions(call: Call, path: CollectionPlace, query: VersionsQuery)
         deleted=query.deleted,
     )
     shown = items[: query.limit]
-    return VersionList(items=shown, cursor=shown[-1].number if len(items) > len(shown) else None)
+    return VersionList(items=shown, cursor=str(shown[-1].number) if len(items) > len(shown) else None)
 
 
 @endpoint("GET", _VERSION, path=VersionPlace, returns=Version, access="read", tag="artifacts")

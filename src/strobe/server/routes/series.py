@@ -135,19 +135,22 @@ class HistoryQuery(msgspec.Struct, kw_only=True):
     """Which rows."""
 
     keys: list[Key] | None = None
-    #: what was logged, or samples of the system; of those all keys, and `first`, `last` and `next` are times (ns)
+    #: what was logged, or samples of the system; of those all keys, and `first` and `last` are times (ns)
     stream: Literal["default", "system"] = "default"
     first: Step | None = None
     last: Step | None = None
+    #: from the answer before
+    cursor: Step | None = None
     attempt: Annotated[int, msgspec.Meta(ge=0, le=MAX_I64)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1000
 
 
 class History(msgspec.Struct, kw_only=True):
-    """Rows in step order, fewer than `limit` if they are wide; `next` the `first` of the next page or none."""
+    """Rows in step order, fewer than `limit` if they are wide."""
 
     items: list[dict[str, Any]]
-    next: int | None
+    #: for the next page, with the same question; null after the last
+    cursor: str | None
 
 
 @endpoint(
@@ -164,7 +167,8 @@ async def read_history(call: Call, path: RunOf, query: HistoryQuery) -> History 
     row = await readable_run(call, path)
     if unchanged := call.unchanged(weak_etag(row.id, row.version, question_digest(query))):
         return unchanged
-    first = MIN_I64 if query.first is None else query.first
+    begin = query.first if query.cursor is None else query.cursor
+    first = MIN_I64 if begin is None else begin
     last = MAX_I64 if query.last is None else query.last
     history = call.services.store.history
     if query.stream == "system":
@@ -175,7 +179,7 @@ async def read_history(call: Call, path: RunOf, query: HistoryQuery) -> History 
         items, following = await call.in_thread(
             history.page, row.id, query.keys, window=window, attempt=query.attempt, limit=query.limit
         )
-    return History(items=items, next=following)
+    return History(items=items, cursor=None if following is None else str(following))
 
 
 async def readable_run(call: Call, path: RunOf) -> RunRow:
