@@ -9,7 +9,7 @@ import { Segments } from "../../ui/tabs";
 import { Bar } from "./bar/bar";
 import { DrawnNote } from "./bar/drawn-note";
 import { useEmptyState } from "./empty";
-import { RunList } from "./list/run-list";
+import { cellWidth, RunList } from "./list/run-list";
 import { FullScreen } from "./panels/full-screen";
 import { PanelEditor } from "./panels/panel-editor";
 import { Panels } from "./panels/panels";
@@ -38,6 +38,7 @@ function Content(): JSX.Element {
   const search = useRef<HTMLInputElement>(null);
   usePageKeys(workspace, search);
   const side = workspace.side.value;
+  const hasBaseline = workspace.view.value.runs.baseline !== null;
   return (
     <main class="workspace" data-side={side}>
       <div class="sides">
@@ -50,7 +51,7 @@ function Content(): JSX.Element {
           }}
         />
       </div>
-      <Split>
+      <Split preferred={Math.max(400, 270 + 72 + workspace.columns.value.length * cellWidth(hasBaseline))}>
         <RunList />
       </Split>
       <div class="charts">

@@ -6,17 +6,26 @@ import { useRef, useState } from "preact/hooks";
 const NAME = "strobe.list-width";
 const LEAST = 240;
 const MOST = 900;
-const FIRST = 400;
 
-export function Split({ children }: { children: ComponentChildren }): JSX.Element {
-  const [width, setWidth] = useState(kept);
+/** `preferred` is as wide as what is in it wants to be, unless somebody has dragged it. */
+export function Split({
+  preferred,
+  children,
+}: {
+  preferred: number;
+  children: ComponentChildren;
+}): JSX.Element {
+  const [own, setWidth] = useState(kept);
+  const width = own ?? Math.min(preferred, Math.round(window.innerWidth * 0.45));
   const side = useRef<HTMLDivElement>(null);
   const from = useRef<number | null>(null);
-  const size = (to: number): void => {
-    const next = Math.round(Math.max(LEAST, Math.min(MOST, to)));
+  const size = (to: number): void => keep(Math.round(Math.max(LEAST, Math.min(MOST, to))));
+  const forget = (): void => keep(null);
+  const keep = (next: number | null): void => {
     setWidth(next);
     try {
-      localStorage.setItem(NAME, String(next));
+      if (next === null) localStorage.removeItem(NAME);
+      else localStorage.setItem(NAME, String(next));
     } catch (error) {
       // A browser may be told to keep nothing: then the width lasts as long as the page.
       if (!(error instanceof DOMException)) throw error;
@@ -43,7 +52,7 @@ export function Split({ children }: { children: ComponentChildren }): JSX.Elemen
         onPointerUp={() => {
           from.current = null;
         }}
-        onDblClick={() => size(FIRST)}
+        onDblClick={forget}
         onKeyDown={(event) => {
           const step = { ArrowLeft: -20, ArrowRight: 20 }[event.key];
           if (step === undefined) return;
@@ -55,11 +64,11 @@ export function Split({ children }: { children: ComponentChildren }): JSX.Elemen
   );
 }
 
-function kept(): number {
+function kept(): number | null {
   try {
-    return Number(localStorage.getItem(NAME)) || FIRST;
+    return Number(localStorage.getItem(NAME)) || null;
   } catch (error) {
-    if (error instanceof DOMException) return FIRST;
+    if (error instanceof DOMException) return null;
     throw error;
   }
 }

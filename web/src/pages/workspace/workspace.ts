@@ -219,7 +219,8 @@ export class Workspace {
     });
     follow(() => {
       const paths = this.drawnPaths.value;
-      if (paths.length > 0 || this.runs.total.value === 0) this.keys.ask(paths);
+      // Without any, the names of before stay: a filter that is being typed may fit nothing for a moment.
+      if (paths.length > 0) this.keys.ask(paths);
     });
     follow(() => {
       // All that is to be drawn has to be here.

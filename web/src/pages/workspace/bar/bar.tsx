@@ -1,8 +1,9 @@
 // The bar over the panels: one place for what holds for all of them.
 
 import type { JSX, RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { xText } from "../../../chart/axis";
+import { watchSize } from "../../../chart/mount";
 import { count } from "../../../series/format";
 import { Button, IconButton } from "../../../ui/button";
 import { Select, Slider, Switch, TextField } from "../../../ui/field";
@@ -61,8 +62,17 @@ export function Bar({ searchRef }: { searchRef: RefObject<HTMLInputElement> }): 
   const { charts, runs } = workspace.view.value;
   const set = (options: Partial<ChartOptions>, replace = false): void =>
     workspace.change({ charts: options }, { replace });
+  const bar = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = bar.current;
+    if (element === null) return;
+    // Headings of sections stick below the bar, which is higher where its controls need two lines.
+    return watchSize(element, () => {
+      element.parentElement?.style.setProperty("--bar", `${element.offsetHeight}px`);
+    });
+  }, []);
   return (
-    <div class="bar" role="toolbar" aria-label="All panels">
+    <div class="bar" role="toolbar" aria-label="All panels" ref={bar}>
       <MetricSearch workspace={workspace} inputRef={searchRef} />
       <div class="bar-options">
         <AxisPicker

@@ -41,7 +41,7 @@ export class RunSource {
     if (before !== null && JSON.stringify(before) === JSON.stringify(question)) return;
     const isSameList = before !== null && before.filter === question.filter && before.sort === question.sort;
     this.#question = question;
-    void this.#load(null, isSameList ? this.rows.peek().length : PAGE);
+    void this.#load(null, isSameList ? Math.max(PAGE, this.rows.peek().length) : PAGE);
   }
 
   /** Read everything again, in place. */

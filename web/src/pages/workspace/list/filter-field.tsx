@@ -12,6 +12,7 @@ import { useFields, useSettled } from "./use-fields";
 import "./filter-field.css";
 
 const SHOWN = 8;
+const BEGUN = /(^|[\s(!])(config|summary|metadata)(\.\S*)?$/;
 
 export function FilterField({ inputRef }: { inputRef: RefObject<HTMLInputElement> }): JSX.Element {
   const workspace = useWorkspace();
@@ -30,7 +31,8 @@ export function FilterField({ inputRef }: { inputRef: RefObject<HTMLInputElement
   }, [filter]);
   const settled = useSettled(text, 250);
   useEffect(() => {
-    if (settled === sent.current || settled !== text) return;
+    // A field that has just been begun would be looked for among the names.
+    if (settled === sent.current || settled !== text || BEGUN.test(settled)) return;
     sent.current = settled;
     workspace.changeRuns({ filter: settled }, { replace: true });
   }, [settled, text, workspace]);

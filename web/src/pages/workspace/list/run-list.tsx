@@ -253,12 +253,20 @@ function Rows({
         attributes={{
           "aria-rowcount": rows.length,
           "aria-activedescendant": cursor === null ? undefined : `row-${cursor}`,
-          style: { "--columns": columns.length, "--cell": baseline ? "112px" : "76px" } as JSX.CSSProperties,
+          style: {
+            "--columns": columns.length,
+            "--cell": `${cellWidth(runsView.baseline !== null)}px`,
+          } as JSX.CSSProperties,
         }}
       />
       <ListDialogs workspace={workspace} dialogs={dialogs} />
     </>
   );
+}
+
+/** Deltas need room beside the values. */
+export function cellWidth(hasBaseline: boolean): number {
+  return hasBaseline ? 128 : 80;
 }
 
 const NO_DASH: readonly number[] = [];

@@ -184,6 +184,7 @@ function ColumnPicker({ workspace }: { workspace: Workspace }): JSX.Element {
       })),
     );
     const known = new Set(chosen);
+    fields.sort((a, b) => rank(a.value) - rank(b.value));
     const first = chosen.map((value) => ({ value, title: value, detail: "" }));
     return [...first, ...[...fields, ...own, ...figures].filter((item) => !known.has(item.value))];
   }, [page, index, typed, chosen]);
@@ -199,6 +200,12 @@ function ColumnPicker({ workspace }: { workspace: Workspace }): JSX.Element {
       {...(page?.cursor ? { note: "The first that fit: type to narrow them down" } : {})}
     />
   );
+}
+
+/** Config and results before the rest, whatever their alphabet. */
+function rank(name: string): number {
+  if (name.startsWith("config.")) return 0;
+  return name.startsWith("summary.") ? 1 : name.startsWith("metadata.") ? 3 : 2;
 }
 
 export interface KeyPickerProps {

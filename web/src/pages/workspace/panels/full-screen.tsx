@@ -117,9 +117,9 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
 
 /** What is left of the window below the bars. */
 function useHeight(): number {
-  const [height, setHeight] = useState(() => window.innerHeight - 190);
+  const [height, setHeight] = useState(() => window.innerHeight - 156);
   useEffect(() => {
-    const read = (): void => setHeight(window.innerHeight - 190);
+    const read = (): void => setHeight(window.innerHeight - 156);
     window.addEventListener("resize", read);
     return () => window.removeEventListener("resize", read);
   }, []);
