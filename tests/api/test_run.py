@@ -280,4 +280,5 @@ def test_a_run_is_a_picture_in_a_notebook(home: Home) -> None:
     assert "&lt;seen&gt;: finished, 2 more metrics" in bundle["image/svg+xml"]
     assert "secret" not in bundle["image/svg+xml"]
     assert run.to_html() == bundle["text/html"]
+    assert "<details" not in bundle["text/html"]
     assert "<seen>" not in bundle["text/html"]

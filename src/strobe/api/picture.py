@@ -41,6 +41,8 @@ def page(svg: str, text: str, *, url: str | None = None) -> str:
     if url is not None and urlsplit(url).scheme in ("http", "https"):
         image = f'<a href="{plain(url)}" target="_blank" rel="noopener">{image}</a>'
     lines = "\n".join(map(plain, text.splitlines()))
+    if "\n" not in lines:
+        return f"<div>{image}<div><small>{headline}</small></div></div>"
     return (
         f'<div>{image}<details><summary>{headline}</summary><pre style="overflow-x:auto">{lines}</pre></details></div>'
     )
