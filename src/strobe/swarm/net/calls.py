@@ -20,9 +20,9 @@ from strobe.swarm.net.session import Session
 
 #: how long a peer that said it is working is left alone
 _PATIENCE_S = 2.0
-_MOST_RESEND_S = 3.0
+_MOST_RESEND_S = 1.0
 #: times that a call moves to a new session or stream because the old one was lost
-MAX_MOVES = 3
+MAX_MOVES = 5
 
 
 class Call:

@@ -63,7 +63,8 @@ class Window:
     __slots__ = ("_most", "_shrunk_at", "in_flight", "size")
 
     _FIRST = 16.0
-    _LEAST = 2.0
+    #: Below this a path that loses at random would crawl, and the socket buffers bear it.
+    _LEAST = 8.0
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -7,6 +7,7 @@
     CANCEL     number: the caller has lost interest
     ON_STREAM  number: the reply is too large for datagrams; send the request again on a stream to get it
     PART       number, request or reply, which part of how many: a piece of one of the above
+    AGAIN      number: what became of this request? (never sent: the first part of a request that was seen says this)
 
 Everything here comes from a peer that is authenticated, not trusted: parsers return None for what is malformed.
 """
@@ -18,7 +19,7 @@ import struct
 
 from strobe.swarm.net.network import Payload, PeerBusy, PeerRefused
 
-REQUEST, REPLY, REFUSED, WORKING, CANCEL, ON_STREAM, PART = range(1, 8)
+REQUEST, REPLY, REFUSED, WORKING, CANCEL, ON_STREAM, PART, AGAIN = range(1, 9)
 
 HEAD = struct.Struct("<BI")
 _REQUEST = struct.Struct("<BIHB")
@@ -75,6 +76,16 @@ def note(kind: int, number: int) -> bytes:
     return HEAD.pack(kind, number)
 
 
+def parse_part(message: bytes) -> tuple[int, bool, int, int] | None:
+    """Return number, whether it is of a reply, which part, of how many."""
+    if len(message) <= _PART.size:
+        return None
+    _, number, is_reply, index, count = _PART.unpack_from(message)
+    if is_reply > 1 or not 1 < count <= MAX_PARTS or index >= count:
+        return None
+    return number, bool(is_reply), index, count
+
+
 def parts(number: int, is_reply: bool, message: bytes, size: int) -> list[bytes]:
     """Cut a message that is too long for one datagram."""
     room = size - _PART.size
@@ -90,15 +101,14 @@ class Assembly:
     __slots__ = ("_pieces",)
 
     def __init__(self) -> None:
-        self._pieces: dict[tuple[int, int], list[bytes | None]] = {}
+        self._pieces: dict[tuple[int, bool], list[bytes | None]] = {}
 
     def add(self, part: bytes, room_for: int = 16) -> bytes | None:
         """Return the message that this part completes."""
-        if len(part) <= _PART.size:
+        parsed = parse_part(part)
+        if parsed is None:
             return None
-        _, number, is_reply, index, count = _PART.unpack_from(part)
-        if is_reply > 1 or not 1 < count <= MAX_PARTS or index >= count:
-            return None
+        number, is_reply, index, count = parsed
         key = (number, is_reply)
         pieces = self._pieces.get(key)
         if pieces is None:
@@ -112,9 +122,6 @@ class Assembly:
             return None
         del self._pieces[key]
         return b"".join(piece for piece in pieces if piece is not None)
-
-    def forget(self, number: int, is_reply: bool) -> None:
-        self._pieces.pop((number, int(is_reply)), None)
 
     def clear(self) -> None:
         self._pieces.clear()

@@ -227,10 +227,11 @@ class PeerNetwork:
     def _abandon(self, call: Call, session: Session) -> None:
         """Free what a call that got no answer holds, and let the peer stop working on it."""
         number, by_stream = call.number, call.on_stream
+        unheard_since = call.sent_at if time.monotonic() >= call.deadline else None
         self.calls.leave(call)
         if number >= 0 and not self._closed:
             if by_stream:
-                self.streams.cancel(session, number)
+                self.streams.cancel(session, number, unheard_since=unheard_since)
             else:
                 session.send(m.note(m.CANCEL, number))
 
@@ -275,6 +276,8 @@ class PeerNetwork:
             self.calls.working(session, number)
         elif kind == m.ON_STREAM:
             self.calls.reply_on_stream(session, number)
+        elif kind == m.AGAIN:
+            self.serving.is_new(session, number)
         elif kind == m.CANCEL:
             if session.stream is not None:
                 session.stream.give_up(number, is_reply=False)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import errno
 import ipaddress
+import os
 import socket
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -127,6 +128,8 @@ def _bind_pair(host: str, port: int) -> tuple[socket.socket, socket.socket]:
             sock.setblocking(False)
             if family == socket.AF_INET6:  # a pair per family: IPv4 peers never appear as ::ffff:1.2.3.4
                 sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if os.name == "posix":  # a port whose last connections linger is free; Windows means something else by it
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         datagrams.bind((address[0], listener.getsockname()[1], *address[2:]))
         listener.listen(128)

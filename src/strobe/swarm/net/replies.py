@@ -1,13 +1,16 @@
 """Answered once: the requests of a session that were seen, and the replies that may have to be sent again.
 
-A reply is kept until the peer says (with a later request) that it has all up to there, or for two sweeps. A request
-whose reply is gone is still known as seen, so its handler never runs twice.
+A reply is kept until the peer says (with a later request) that it has all up to there, for two sweeps, or until newer
+ones need its room. A request whose reply is gone is still known as seen, so its handler never runs twice.
 """
 
 from __future__ import annotations
 
 from strobe.swarm.net.network import Payload
 from strobe.swarm.net.replay import ReplayWindow
+
+#: What a session's replies may hold for a peer that does not confirm them: a full window of the longest.
+_MAX_BYTES = 2 << 20
 
 
 class Running:
@@ -28,15 +31,18 @@ Kept = bytes | Running | Large
 
 
 class Replies:
-    """What became of the peer's requests."""
+    """What became of the peer's requests, in the order in which they were last asked for."""
 
-    __slots__ = ("_floor", "_old", "_recent", "_seen")
+    __slots__ = ("_bytes", "_floor", "_kept", "_seen", "_stale", "num_large")
 
     def __init__(self) -> None:
         self._seen = ReplayWindow()
         self._floor = 0
-        self._recent: dict[int, Kept] = {}
-        self._old: dict[int, Kept] = {}
+        self._kept: dict[int, Kept] = {}
+        #: of those that are kept, the ones that were there at the last sweep already
+        self._stale: set[int] = set()
+        self._bytes = 0
+        self.num_large = 0
 
     def is_new(self, number: int) -> bool:
         return self._seen.is_fresh(number)
@@ -44,41 +50,63 @@ class Replies:
     def begin(self, number: int, oldest: int) -> None:
         """Take a new request as running; the peer has every reply below `oldest`."""
         self._seen.mark(number)
-        self._recent[number] = RUNNING
         if oldest > self._floor:
             self._floor = oldest
-            # In order of arrival, so nearly in order of number: stop at the first that is still wanted.
-            for replies in (self._old, self._recent):
-                done = []
-                for known, kept in replies.items():
-                    if known >= oldest:
-                        break
-                    if kept is not RUNNING:
-                        done.append(known)
-                for known in done:
-                    del replies[known]
+            done = []
+            for known, kept in self._kept.items():
+                # In order of arrival, so nearly in order of number: stop at the first that is still wanted.
+                if known >= oldest:
+                    break
+                if kept is not RUNNING:
+                    done.append(known)
+            for known in done:
+                self.drop(known)
+        self._kept[number] = RUNNING
 
-    def keep(self, number: int, reply: Kept) -> None:
-        if self._recent.get(number) is RUNNING or self._old.pop(number, None) is RUNNING:
-            self._recent[number] = reply
+    def keep(self, number: int, reply: bytes | Large) -> None:
+        """Put a reply in the place of a request that is running."""
+        if self._kept.get(number) is not RUNNING:
+            return
+        self._kept[number] = reply
+        if isinstance(reply, Large):
+            self.num_large += 1
+            return
+        self._bytes += len(reply)
+        if self._bytes > _MAX_BYTES:
+            self._make_room(number)
+
+    def _make_room(self, newest: int) -> None:
+        small = [number for number, kept in self._kept.items() if isinstance(kept, bytes) and number != newest]
+        for number in small:
+            if self._bytes <= _MAX_BYTES // 2:  # not one by one for each reply to come
+                return
+            self.drop(number)
 
     def drop(self, number: int) -> None:
         """Forget a reply; the request stays seen."""
-        self._recent.pop(number, None)
-        self._old.pop(number, None)
+        kept = self._kept.pop(number, None)
+        self._stale.discard(number)
+        if isinstance(kept, bytes):
+            self._bytes -= len(kept)
+        elif isinstance(kept, Large):
+            self.num_large -= 1
 
     def find(self, number: int) -> Kept | None:
         """Return what became of a request that was seen, if it is still known."""
-        kept = self._recent.get(number)
-        if kept is None and (kept := self._old.pop(number, None)) is not None:
-            self._recent[number] = kept
+        kept = self._kept.pop(number, None)
+        if kept is not None:  # asked for again, so it is missing: the last to make room
+            self._kept[number] = kept
+            self._stale.discard(number)
         return kept
 
     def sweep(self) -> None:
-        """Drop what nobody asked for since the sweep before the last; what is running stays."""
-        running: dict[int, Kept] = {number: kept for number, kept in self._old.items() if kept is RUNNING}
-        self._old = self._recent
-        self._recent = running
+        """Drop what nobody asked for since the last sweep; what is running stays."""
+        if not self._kept:
+            return
+        for number in list(self._stale):
+            if self._kept.get(number) is not RUNNING:
+                self.drop(number)
+        self._stale = set(self._kept)
 
     def __len__(self) -> int:
-        return len(self._recent) + len(self._old)
+        return len(self._kept)

@@ -19,6 +19,8 @@ from strobe.swarm.net.session import Session
 
 _log = logging.getLogger("strobe.swarm.net")
 _BUSY_S = 0.25
+#: replies that wait for a peer to open a stream
+_MAX_UNFETCHED = 8
 _BUFFERS = (bytes, bytearray, memoryview)
 
 
@@ -77,7 +79,8 @@ class Serving:
             return True
         kept = replies.find(number)
         if kept is None:
-            self._on_stream_only(session, m.refused(number, PeerRefused("the reply to this request was lost")))
+            # A late duplicate of what was answered long ago is refused too; its caller does not listen any more.
+            session.send(m.refused(number, PeerRefused("the reply to this request was lost")))
         elif isinstance(kept, Running):
             session.send(m.note(m.WORKING, number))
         elif isinstance(kept, Large):
@@ -170,6 +173,8 @@ class Serving:
             # What a stream took over is not kept: it may be hundreds of megabytes.
             session.replies.drop(number)
             session.stream.send_large(number, payload)
+        elif session.replies.num_large >= _MAX_UNFETCHED:
+            self._answer(session, number, PeerBusy("large replies wait to be fetched", _BUSY_S), 0)
         else:
             session.replies.keep(number, Large(payload))
             session.send(m.note(m.ON_STREAM, number))
@@ -180,12 +185,6 @@ class Serving:
             session.stream.send_large(number, payload)
         else:
             session.send(m.note(m.ON_STREAM, number))
-
-    @staticmethod
-    def _on_stream_only(session: Session, message: bytes) -> None:
-        # By datagram a late duplicate is usual, and its caller has long had the reply.
-        if session.stream is not None:
-            session.stream.send(message)
 
     def cancel(self, session: Session, number: int) -> None:
         task = self._tasks.get((session.index, number))

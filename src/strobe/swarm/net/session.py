@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from strobe.swarm.net.calls import Call
     from strobe.swarm.net.stream import Stream
 
+#: Longer ones go by stream: in parts they would cost more than they save.
+_MAX_MESSAGE = 32 << 10
 _MAX_NUMBER = 1 << 31
 _MAX_COUNTER = 1 << 40
 
@@ -87,7 +89,7 @@ class Session:
         self.caller = Caller(Contact(keys.peer_id, address[0], address[1]), keys.public[:32])
         self._room = (LOOPBACK_BYTES if is_loopback(address[0]) else SAFE_BYTES) - HEADER.size - suite.tag_bytes
         #: longest message that goes by datagrams
-        self.max_message = m.MAX_PARTS * (self._room - 16)
+        self.max_message = min(m.MAX_PARTS * (self._room - 16), _MAX_MESSAGE)
         self._cipher_in: Cipher | None = None
         self._cipher_out: Cipher | None = None
         self._counter = 0
@@ -176,7 +178,16 @@ class Session:
         return self._joined(message) if message[0] == m.PART else message
 
     def _joined(self, part: bytes) -> bytes | None:
-        _, number = m.HEAD.unpack_from(part)
+        parsed = m.parse_part(part)
+        if parsed is None:
+            return None
+        number, is_reply, index, _ = parsed
+        if is_reply:
+            if number not in self.calls:
+                return None
+        elif not self.replies.is_new(number):
+            # Sent again because the reply is missing: no need to wait for all of it, and one part is enough to ask.
+            return m.note(m.AGAIN, number) if index == 0 else None
         whole = self._assembly.add(part)
         # A part names the message it is of: what comes out has to be that one, and no part again.
         if whole is None or len(whole) < m.HEAD.size or whole[0] == m.PART:

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from strobe.errors import Error
 from strobe.swarm.net import message as m
 from strobe.swarm.net.cipher import Cipher, InvalidTag, nonce
-from strobe.swarm.net.network import Payload, PeerRefused
+from strobe.swarm.net.network import Payload
 from strobe.swarm.net.session import Session
 
 #: length of what follows, kind, number
@@ -42,8 +42,8 @@ class Host(Protocol):
 
     def on_message(self, session: Session, message: bytes) -> None: ...
 
-    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> PeerRefused | None:
-        """Reserve room for a large payload, or return why not."""
+    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> bool:
+        """Reserve room for a large payload, or say to whom it concerns why not."""
 
     def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         """Take a large payload whose room was reserved: a request's, or (without method) a reply's."""
@@ -102,7 +102,7 @@ class Stream:
         self.tasks: tuple[asyncio.Task[None], ...] = ()
         #: whether the other end has shown that it knows the session
         self.is_attached = not dialled
-        self.used = self.moved = time.monotonic()
+        self.used = self.moved = self.heard = time.monotonic()
 
     # -- state -------------------------------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ class Stream:
         with memoryview(self._buffer) as view, view[self._end :] as room:
             received = await self._loop.sock_recv_into(self.socket, room)
         self._end += received
-        self.moved = time.monotonic()
+        self.moved = self.heard = time.monotonic()
         return received > 0
 
     def _take(self, kind: int, number: int, start: int, whole: int) -> None:
@@ -278,11 +278,8 @@ class Stream:
         if key in self._incoming or size == 0 or oldest > number or len(body) > _OPEN.size + m.MAX_METHOD:
             raise StreamBroken(f"request {number} announces {size} bytes in the wrong place")
         self.used = time.monotonic()
-        refusal = self._host.admit(self.session, number, is_reply, size)
-        if refusal is not None:
+        if not self._host.admit(self.session, number, is_reply, size):
             self._small.append(_framed(STOP_REPLY if is_reply else STOP_REQUEST, number, b""))
-            if not is_reply:
-                self.send(m.refused(number, refusal))
             self._notify()
             return
         self._incoming[key] = _Incoming(None if is_reply else body[_OPEN.size :], oldest, size)
@@ -315,7 +312,7 @@ class Stream:
             if not received:
                 return False
             have += received
-        self.moved = time.monotonic()
+        self.moved = self.heard = time.monotonic()
         if (number, is_reply) in self._incoming:
             self._advance(number, is_reply, length)
         return True

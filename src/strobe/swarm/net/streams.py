@@ -22,7 +22,7 @@ from strobe.swarm.net import message as m
 from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
 from strobe.swarm.net.cipher import InvalidTag, Suite, nonce
 from strobe.swarm.net.limits import Limits
-from strobe.swarm.net.network import PeerId, PeerRefused, PeerUnreachable
+from strobe.swarm.net.network import PeerId, PeerUnreachable
 from strobe.swarm.net.packet import ATTACH, HEADER, pack_reset
 from strobe.swarm.net.ports import socket_address
 from strobe.swarm.net.serving import Serving
@@ -86,22 +86,31 @@ class Streams:
             self._submit(stream, call)
         elif session not in self._opening:
             self._opening.add(session)
+            if session.finish is not None:  # by datagram, while the connection is being made
+                session.port.send(session.finish, session.address)
             self._spawn(self._open(session))
         # else: all calls marked as on_stream are submitted when it is open
 
     @staticmethod
     def _submit(stream: Stream, call: Call) -> None:
+        call.sent_at = time.monotonic()
         oldest = next(iter(stream.session.calls))
         if len(call.payload) + m.OVERHEAD > stream.session.max_message:
             stream.send_request(call.number, oldest, call.method, call.payload)
         else:
             stream.send(m.request(call.number, oldest, call.method, call.payload))
 
-    def cancel(self, session: Session, number: int) -> None:
-        if session.stream is not None:
-            session.stream.stop(number, is_reply=False)
-            session.stream.give_up(number, is_reply=True)
-            session.stream.send(m.note(m.CANCEL, number))
+    def cancel(self, session: Session, number: int, *, unheard_since: float | None = None) -> None:
+        """Give up a call; a stream on which nothing came since it was made is taken for dead."""
+        stream = session.stream
+        if stream is None:
+            return
+        if unheard_since is not None and stream.heard <= unheard_since:
+            stream.cancel()
+            return
+        stream.stop(number, is_reply=False)
+        stream.give_up(number, is_reply=True)
+        stream.send(m.note(m.CANCEL, number))
 
     # -- opening -----------------------------------------------------------------------------------------------------
 
@@ -243,7 +252,7 @@ class Streams:
             return
         session.stream = None
         orphans = [call for call in session.calls.values() if call.on_stream and not call.future.done()]
-        if not stream.is_attached:  # the other end does not know the session: it has begun anew
+        if not stream.is_attached and session.finish is None:  # the other end does not know it: it has begun anew
             for call in orphans:
                 self._calls.leave(call)
             self._on_session_lost(session, orphans)
@@ -275,16 +284,17 @@ class Streams:
     def on_message(self, session: Session, message: bytes) -> None:
         self._on_message(session, message)
 
-    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> PeerRefused | None:
-        if is_reply:
-            if number not in session.calls:
-                return PeerRefused("nobody waits for this reply")
-        elif not self._serving.is_new(session, number):
-            return PeerRefused("this request was seen before")
+    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> bool:
+        if number not in session.calls if is_reply else not self._serving.is_new(session, number):
+            return False
         refusal = self._serving.reserve(session, size)
-        if refusal is not None and is_reply:
+        if refusal is None:
+            return True
+        if is_reply:
             self._calls.refused(session, number, refusal)
-        return refusal
+        elif session.stream is not None:
+            session.stream.send(m.refused(number, refusal))
+        return False
 
     def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         if method is None:

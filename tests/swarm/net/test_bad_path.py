@@ -1,0 +1,156 @@
+"""Calls over a path that loses, doubles and reorders, and to peers that vanish and come back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from strobe.swarm.net import Caller, Identity, Payload, PeerNetwork, PeerUnreachable
+from strobe.swarm.net.identity import peer_text
+from tests.swarm.net.peers import bad_path, peers, run, serve_echo
+
+
+def test_calls_get_through_and_handlers_run_once() -> None:
+    """A fifth lost, a fifth doubled, all reordered: every call is answered and none is handled twice."""
+
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob, loss=0.2, doubles=0.2, delay_s=0.01) as (contact, _):
+            handled: list[bytes] = []
+
+            async def note(caller: Caller, payload: Payload) -> Payload:
+                handled.append(bytes(payload))
+                await asyncio.sleep(0.001)
+                return payload
+
+            bob.serve("note", note)
+            payloads = [f"{i:04} ".encode() * (1 + i % 9 * 700) for i in range(120)]
+            answers = await asyncio.gather(*(ann.call(contact, "note", each, timeout_s=30) for each in payloads))
+            assert answers == payloads
+            assert sorted(handled) == sorted(payloads)
+            assert ann.calls.resends > 0
+
+    run(work())
+
+
+def test_the_handshake_survives_a_bad_path() -> None:
+    async def work() -> None:
+        for seed in range(6):
+            async with peers() as (ann, bob), bad_path(bob, loss=0.3, doubles=0.3, delay_s=0.02, seed=seed) as (at, _):
+                assert await ann.call(at, "echo", b"x", timeout_s=20) == b"x"
+                assert ann.handshakes.completed == 1
+
+    run(work())
+
+
+def test_recorded_datagrams_do_nothing_when_sent_again() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, path):
+            for expected in (b"1", b"2", b"3"):
+                assert await ann.call(contact, "count", b"", timeout_s=5) == expected
+            served, sessions, recorded = bob.serving.served, bob.num_sessions, list(path.log)
+            for packet in recorded:
+                path.datagram_received(packet, ("127.0.0.1", ann.address.port))
+            await asyncio.sleep(0.1)
+            assert (bob.serving.served, bob.num_sessions) == (served, sessions)
+            assert await ann.call(contact, "count", b"", timeout_s=5) == b"4"
+
+    run(work())
+
+
+def test_nothing_readable_goes_over_the_path() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, path):
+            secret = b"a secret that nobody else may read"
+            await ann.call(contact, "echo", secret, timeout_s=5)
+            seen = b"".join(path.log)
+            assert len(seen) > 300
+            for word in (secret, b"echo", ann.identity.public_key, bob.identity.public_key):
+                assert word not in seen
+
+    run(work())
+
+
+def test_a_forged_datagram_is_dropped() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, path):
+            await ann.call(contact, "count", b"", timeout_s=5)
+            genuine = next(packet for packet in reversed(path.log) if packet[0] == 6)
+            for position in range(5, len(genuine)):
+                forged = bytearray(genuine)
+                forged[position] ^= 0x40
+                path.datagram_received(bytes(forged), ("127.0.0.1", ann.address.port))
+            await asyncio.sleep(0.05)
+            assert await ann.call(contact, "count", b"", timeout_s=5) == b"2"
+
+    run(work())
+
+
+def test_a_dead_path_is_told_in_time_and_works_when_it_is_back() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, path):
+            assert await ann.call(contact, "count", b"", timeout_s=5) == b"1"
+            path.is_cut = True
+            with pytest.raises(PeerUnreachable, match=peer_text(contact.id)):
+                await ann.call(contact, "count", b"", timeout_s=0.4)
+            path.is_cut = False
+            assert await ann.call(contact, "count", b"", timeout_s=5) == b"2"
+
+    run(work())
+
+
+@pytest.mark.parametrize("size", [10, 300_000])
+def test_a_peer_that_came_back_is_reached_without_waiting_for_a_time_out(size: int) -> None:
+    """Same identity, same port, no memory of the session: it says so, and hands are shaken again."""
+
+    async def work() -> None:
+        identity = Identity.generate()
+        async with peers(1) as (ann,):
+            bob = await PeerNetwork.listen(identity)
+            serve_echo(bob)
+            contact = bob.address.contact
+            assert bytes(await ann.call(contact, "echo", bytes(size), timeout_s=5)) == bytes(size)
+            await bob.close()
+            bob = await PeerNetwork.listen(identity, port=contact.port)
+            serve_echo(bob)
+            try:
+                assert bytes(await ann.call(contact, "echo", bytes(size), timeout_s=5)) == bytes(size)
+                assert ann.handshakes.completed == 2
+            finally:
+                await bob.close()
+
+    run(work())
+
+
+def test_a_peer_that_is_gone_is_told_in_time() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            contact = bob.address.contact
+            for payload in (b"x", bytes(300_000)):
+                await ann.call(contact, "echo", payload, timeout_s=5)
+            await bob.close()
+            for payload in (b"x", bytes(300_000)):
+                with pytest.raises(PeerUnreachable):
+                    await ann.call(contact, "echo", payload, timeout_s=0.5)
+            assert not ann.calls.live
+
+    run(work())
+
+
+def test_a_slow_handler_is_not_flooded_with_repeats() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            runs = 0
+
+            async def slow(caller: Caller, payload: Payload) -> Payload:
+                nonlocal runs
+                runs += 1
+                await asyncio.sleep(1.2)
+                return b"done"
+
+            bob.serve("slow", slow)
+            assert await ann.call(bob.address.contact, "slow", b"", timeout_s=10) == b"done"
+            assert runs == 1
+            assert ann.calls.resends <= 2
+
+    run(work())

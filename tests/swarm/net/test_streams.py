@@ -1,0 +1,239 @@
+"""Payloads too large for datagrams: over real connections that are slow, cut, silent, or lie."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+
+import pytest
+
+from strobe.swarm.net import PLAIN, Caller, Limits, Payload, PeerBusy, PeerNetwork, PeerRefused, PeerUnreachable
+from strobe.swarm.net.cipher import AES_GCM, Suite
+from tests.swarm.net.peers import bad_stream, peers, run
+
+MB = 1 << 20
+
+
+@pytest.mark.parametrize("suite", [AES_GCM, PLAIN])
+def test_many_large_payloads_share_one_connection_in_both_directions(suite: Suite) -> None:
+    async def work() -> None:
+        async with peers(suite=suite) as (ann, bob):
+            payloads = [os.urandom(size) for size in (100, MB, 300_000, 2 * MB + 1, 262_144, 262_145, 5 * MB)] * 2
+            pairs = [(ann, bob), (bob, ann)]
+            calls = [
+                pairs[i % 2][0].call(pairs[i % 2][1].address.contact, "slow_echo", each, timeout_s=30)
+                for i, each in enumerate(payloads)
+            ]
+            for got, sent in zip(await asyncio.gather(*calls), payloads, strict=True):
+                assert hashlib.sha256(got).digest() == hashlib.sha256(sent).digest()
+            assert ann.serving.inbound_bytes == bob.serving.inbound_bytes == 0
+            # each side may have opened one before it saw the other's
+            assert len(ann.streams.live) <= 2
+
+    run(work())
+
+
+def test_a_small_call_does_not_wait_behind_a_large_one() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            order: list[str] = []
+
+            async def call(name: str, size: int) -> None:
+                await ann.call(bob.address.contact, "echo", bytes(size), timeout_s=30)
+                order.append(name)
+
+            await asyncio.gather(call("large", 30 * MB), call("medium", 200_000), call("small", 10))
+            assert order == ["small", "medium", "large"]
+
+    run(work())
+
+
+def test_views_of_other_shapes_are_sent_as_their_bytes() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            floats = memoryview(os.urandom(80_000)).cast("I", (100, 200))
+            assert bytes(await ann.call(bob.address.contact, "echo", floats, timeout_s=5)) == floats.tobytes()
+
+    run(work())
+
+
+def test_a_large_reply_to_a_small_request_comes_by_stream_and_the_handler_runs_once() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            runs = 0
+
+            def large(caller: Caller, payload: Payload) -> Payload:
+                nonlocal runs
+                runs += 1
+                return bytes(int(bytes(payload)))
+
+            bob.serve("large", large)
+            for count, size in enumerate((MB, 3 * MB), start=1):
+                answer = await ann.call(bob.address.contact, "large", str(size).encode(), timeout_s=10)
+                assert (len(answer), runs) == (size, count)
+
+    run(work())
+
+
+def test_a_payload_over_the_peers_limit_is_refused_before_it_is_sent() -> None:
+    async def work() -> None:
+        async with (
+            peers(1, limits=Limits(max_payload=64 * MB)) as (ann,),
+            peers(1, limits=Limits(max_payload=MB)) as (bob,),
+        ):
+            payload = bytes(64 * MB)
+            with pytest.raises(PeerRefused, match=f"over this peer's limit of {MB}"):
+                await ann.call(bob.address.contact, "echo", payload, timeout_s=5)
+            bob.serve("large", lambda caller, payload: bytes(2 * MB))
+            with pytest.raises(PeerRefused, match="limit"):
+                await ann.call(bob.address.contact, "large", b"", timeout_s=5)
+            assert bytes(await ann.call(bob.address.contact, "echo", bytes(MB), timeout_s=5)) == bytes(MB)
+
+    run(work())
+
+
+def test_a_reply_over_ones_own_limit_is_refused() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(max_payload=MB)) as (ann,), peers(1) as (bob,):
+            bob.serve("large", lambda caller, payload: bytes(2 * MB))
+            with pytest.raises(PeerRefused, match=f"limit of {MB}"):
+                await ann.call(bob.address.contact, "large", b"", timeout_s=5)
+
+    run(work())
+
+
+def test_more_at_once_than_there_is_memory_for_is_busy() -> None:
+    async def work() -> None:
+        async with peers(limits=Limits(max_inbound_per_peer=3 * MB)) as (ann, bob):
+            calls = [ann.call(bob.address.contact, "slow_echo", bytes(MB), timeout_s=10) for _ in range(6)]
+            answers = await asyncio.gather(*calls, return_exceptions=True)
+            assert any(isinstance(answer, PeerBusy) for answer in answers)
+            assert sum(not isinstance(answer, BaseException) for answer in answers) >= 1
+            assert bob.serving.inbound_bytes == 0
+            assert len(await ann.call(bob.address.contact, "echo", bytes(MB), timeout_s=5)) == MB
+
+    run(work())
+
+
+async def _counting(bob: PeerNetwork) -> list[int]:
+    runs: list[int] = []
+
+    async def once(caller: Caller, payload: Payload) -> Payload:
+        runs.append(len(payload))
+        await asyncio.sleep(0.1)
+        return payload
+
+    bob.serve("once", once)
+    return runs
+
+
+def test_a_connection_that_is_cut_costs_no_call() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            runs = await _counting(bob)
+            proxy.cut_after = 3 * MB
+            payload = os.urandom(8 * MB)
+            assert await ann.call(contact, "once", payload, timeout_s=20) == payload
+            assert (runs, proxy.accepted) == ([8 * MB], 2)
+            assert bob.serving.inbound_bytes == 0
+
+    run(work())
+
+
+def test_a_connection_cut_while_the_handler_works_does_not_make_it_run_again() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, _):
+            runs = await _counting(bob)
+            await ann.call(contact, "echo", bytes(MB), timeout_s=10)
+            task = asyncio.create_task(ann.call(contact, "once", bytes(MB), timeout_s=10))
+            while not runs:
+                await asyncio.sleep(0.005)
+            for stream in list(ann.streams.live):
+                stream.cancel()
+            assert len(await task) == MB
+            assert runs == [MB]
+
+    run(work())
+
+
+def test_a_connection_that_went_silent_is_replaced() -> None:
+    """Half open: no reset, no end, no answer. One call pays with its time-out, the next gets a new connection."""
+
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            await ann.call(contact, "echo", bytes(MB), timeout_s=10)
+            proxy.is_silent = True
+            with pytest.raises(PeerUnreachable):
+                await ann.call(contact, "echo", bytes(MB), timeout_s=0.5)
+            proxy.is_silent = False
+            assert len(await ann.call(contact, "echo", bytes(MB), timeout_s=10)) == MB
+            assert proxy.accepted == 2
+
+    run(work())
+
+
+def test_no_tcp_where_udp_works_is_told_at_once() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            await proxy.close()
+            assert await ann.call(contact, "echo", b"x", timeout_s=5) == b"x"
+            with pytest.raises(PeerUnreachable, match="no TCP connection"):
+                await ann.call(contact, "echo", bytes(MB), timeout_s=5)
+
+    run(work())
+
+
+def test_a_recorded_connection_opens_nothing() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            await ann.call(contact, "count", bytes(300_000), timeout_s=10)
+            served, live = bob.serving.served, len(bob.streams.live)
+            reader, writer = await asyncio.open_connection("127.0.0.1", bob.address.port)
+            writer.write(bytes(proxy.log))
+            with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+                await reader.readexactly(1000)
+            writer.close()
+            assert (bob.serving.served, len(bob.streams.live)) == (served, live)
+
+    run(work())
+
+
+def test_a_flipped_bit_on_a_connection_ends_it() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            await ann.call(contact, "count", bytes(300_000), timeout_s=10)
+            before = bob.streams.rejected
+            stream = next(iter(bob.streams.live))
+            writer = proxy._writers[1]
+            writer.write(bytes([40, 0, 0, 0, 0, 0, 0, 0, 0]) + bytes(40))
+            while stream in bob.streams.live:
+                await asyncio.sleep(0.005)
+            assert bob.streams.rejected == before + 1
+            assert await ann.call(contact, "count", bytes(300_000), timeout_s=10) == b"2"
+
+    run(work())
+
+
+def test_idle_connections_are_closed_and_stalled_ones_too() -> None:
+    async def work() -> None:
+        limits = Limits(stream_idle_s=0.05, stream_stall_s=0.1)
+        async with peers(limits=limits) as (ann, bob), bad_stream(bob) as (contact, proxy):
+            await ann.call(contact, "echo", bytes(MB), timeout_s=10)
+            await asyncio.sleep(0.1)
+            bob._sweep()
+            await asyncio.sleep(0.1)
+            assert not bob.streams.live
+            assert not ann.streams.live
+            assert len(await ann.call(contact, "echo", bytes(MB), timeout_s=10)) == MB
+            task = asyncio.create_task(ann.call(contact, "echo", bytes(40 * MB), timeout_s=10))
+            while not bob.serving.inbound_bytes:
+                await asyncio.sleep(0.001)
+            proxy.is_silent = True
+            await asyncio.sleep(0.2)
+            bob._sweep()
+            await asyncio.sleep(0.05)
+            assert bob.serving.inbound_bytes == 0
+            task.cancel()
+
+    run(work())
