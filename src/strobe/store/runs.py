@@ -15,6 +15,7 @@ from strobe.home import RunPath
 from strobe.journal.attempt import Attempt
 from strobe.store.database import Cursor, Database
 from strobe.store.lines import read_book
+from strobe.store.purge import purge_runs
 from strobe.store.run_facts import read_facts
 from strobe.store.state import Facts, values
 from strobe.store.summary import summarize
@@ -220,18 +221,9 @@ class Runs:
 
         self._database.write(change)
 
-    def purge(self, *, deleted_before_ns: int, limit: int = 100) -> int:
-        """Remove runs for good that were deleted before a moment; return how many, at most `limit`."""
-
-        def change(cursor: Cursor) -> int:
-            found = cursor.all(
-                "SELECT id FROM run WHERE deleted_ns IS NOT NULL AND deleted_ns < ? LIMIT ?", deleted_before_ns, limit
-            )
-            # And with each all that refers to it; not one that was brought back meanwhile.
-            sql = "DELETE FROM run WHERE id = ? AND deleted_ns < ?"
-            return sum(cursor.run(sql, run_id, deleted_before_ns) for (run_id,) in found)
-
-        return self._database.write(change)
+    def purge(self, *, deleted_before_ns: int) -> int:
+        """Remove runs for good that were deleted before a moment, in small steps; return how many."""
+        return purge_runs(self._database, deleted_before_ns=deleted_before_ns)
 
 
 def find_run(cursor: Cursor, path: RunPath, *, with_deleted: bool = False) -> RunRow:

@@ -29,10 +29,7 @@ def keep_up(store: Store, *, undo_s: float = UNDO_S, grace_s: float = DAY_S) -> 
     """Do all of it once."""
     now_ns = store.contents.clock()
     expired = store.runs.expire(now_ns=now_ns)
-    purged = 0
-    # Some at a time: a run may have millions of rows, and nobody should wait for all of them.
-    while found := store.runs.purge(deleted_before_ns=now_ns - int(undo_s * 1e9), limit=1):
-        purged += found
+    purged = store.runs.purge(deleted_before_ns=now_ns - int(undo_s * 1e9))
     store.accounts.sessions.forget()
     swept = sweep(store.contents, store.uploads, store.artifacts, grace_s=grace_s, orphan_s=grace_s, undo_s=undo_s)
     return Kept(expired, purged, swept)

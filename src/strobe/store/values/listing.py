@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from strobe.errors import UsageError
+from strobe.store.purge import DOOMED
 from strobe.store.values import bookmark
 from strobe.store.values import filter as tree
 from strobe.store.values.choice import Chosen
@@ -23,7 +24,11 @@ MAX_PAGE = 1000
 DEFAULT_SORT = "-created_ns"
 
 Deleted = Literal["without", "with", "only"]
-_DELETED = {"without": " AND r.deleted_ns IS NULL", "with": "", "only": " AND r.deleted_ns IS NOT NULL"}
+_DELETED = {
+    "without": " AND r.deleted_ns IS NULL",
+    "with": f" AND (r.deleted_ns IS NULL OR r.deleted_ns > {DOOMED})",
+    "only": f" AND r.deleted_ns > {DOOMED}",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
