@@ -1,0 +1,114 @@
+// The machine while the run went on: samples by kind, one line per device and sampler, all over the same time; a metric
+// of the run can be laid beside them.
+
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { naturalCompare } from "../../../series/natural";
+import { Select } from "../../../ui/field";
+import { EmptyState } from "../../../ui/note";
+import { Segments } from "../../../ui/tabs";
+import type { Zoom } from "../../../view/state";
+import { useRun } from "../model";
+import { useParam } from "../params";
+import { SamplePanelView } from "./sample-panel";
+import { SECTIONS, samplePanels } from "./samples";
+import "./charts.css";
+
+const AXES = [
+  { value: "", title: "Wall time" },
+  { value: "relative", title: "Since start" },
+] as const;
+
+export function System(): JSX.Element {
+  const model = useRun();
+  const [axisText, setAxis] = useParam("x");
+  const [beside, setBeside] = useParam("with");
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const keys = model.keys.value;
+  const samples = useMemo(() => (keys ?? []).filter((one) => one.lane !== ""), [keys]);
+  const panels = useMemo(() => samplePanels(samples.map((one) => one.key)), [samples]);
+  const metrics = useMemo(
+    () =>
+      (keys ?? [])
+        .filter((one) => one.lane === "" && one.has_points)
+        .map((one) => one.key)
+        .sort(naturalCompare),
+    [keys],
+  );
+  const numLanes = useMemo(() => new Set(samples.map((one) => one.lane)).size, [samples]);
+  const axis = axisText === "relative" ? "relative" : "wall";
+  if (keys === null) return <div aria-busy="true" />;
+  if (panels.length === 0) {
+    return (
+      <EmptyState title="No samples of the system" icon="monitor">
+        <p>
+          {model.isRunning
+            ? "The first comes a moment after the start, then one every 15 seconds (stats_interval_s)."
+            : "The run ended before the first sample, or it ran with the setting stats or agent off."}
+        </p>
+      </EmptyState>
+    );
+  }
+  const own = metrics.includes(beside) ? beside : "";
+  return (
+    <>
+      <div class="run-bar">
+        <Segments
+          label="X axis"
+          options={AXES}
+          value={axisText === "relative" ? "relative" : ""}
+          onChange={(next) => {
+            setZoom(null);
+            setAxis(next);
+          }}
+        />
+        {metrics.length > 0 && (
+          <Select
+            label="Metric beside"
+            value={own}
+            options={[
+              { value: "", title: "No metric beside" },
+              ...metrics.map((key) => ({ value: key, title: `Beside: ${key}` })),
+            ]}
+            onChange={setBeside}
+          />
+        )}
+        {numLanes > 1 && <span class="quiet">{numLanes} samplers: one line each</span>}
+      </div>
+      {own !== "" && (
+        <div class="system-beside">
+          <SamplePanelView
+            title={own}
+            lines={new Map([[own, model.run.value?.name ?? own]])}
+            isSystem={false}
+            axis={axis}
+            zoom={zoom}
+            onZoom={setZoom}
+          />
+        </div>
+      )}
+      {SECTIONS.map((section) => {
+        const some = panels.filter((panel) => panel.section === section);
+        if (some.length === 0) return null;
+        return (
+          <section key={section} class="system-section" aria-label={section}>
+            <h2>{section}</h2>
+            <div class="system-grid">
+              {some.map((panel) => (
+                <SamplePanelView
+                  key={panel.id}
+                  title={panel.title}
+                  lines={panel.lines}
+                  isSystem
+                  axis={axis}
+                  zoom={zoom}
+                  onZoom={setZoom}
+                />
+              ))}
+            </div>
+          </section>
+        );
+      })}
+    </>
+  );
+}
