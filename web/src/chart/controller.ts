@@ -18,9 +18,10 @@ import {
 } from "./crosshair";
 import { inSomeFrame } from "./frames";
 import { HoverLayer } from "./hover";
+import { handleKey, type KeyTarget, pointBeside } from "./keyboard";
 import { Plot, type PlotSpec, type Size } from "./plot";
 import { followPointer, type Gestures } from "./pointer";
-import { bendFor, panBy, type Range, zoomAround } from "./scale";
+import { panBy, type Range, zoomAround } from "./scale";
 import { chartTheme } from "./theme";
 
 export interface ChartInput extends PlotSpec {
@@ -44,11 +45,10 @@ export interface ChartEvents {
 
 /** How near (in CSS pixels) the pointer must be to mean a line. */
 const REACH = 14;
-const ZOOM_STEP = 0.6;
 /** A pointer that crosses many lines does not make all charts flicker. */
 const REST_MS = 40;
 
-export class ChartController {
+export class ChartController implements KeyTarget {
   readonly plot: Plot;
   private readonly layer: HoverLayer;
   private readonly endings: (() => void)[] = [];
@@ -105,45 +105,7 @@ export class ChartController {
 
   /** Handle a key; whether it meant something here. */
   key(event: KeyboardEvent): boolean {
-    if (event.ctrlKey || event.metaKey || event.altKey) return false;
-    const far = event.shiftKey ? 10 : 1;
-    switch (event.key) {
-      case "ArrowRight":
-        return this.step(far);
-      case "ArrowLeft":
-        return this.step(-far);
-      case "Home":
-        return this.step(-Infinity);
-      case "End":
-        return this.step(Infinity);
-      case "ArrowDown":
-        return this.walkLines(1);
-      case "ArrowUp":
-        return this.walkLines(-1);
-      case "+":
-      case "=":
-        return this.zoomBy(ZOOM_STEP);
-      case "-":
-        return this.zoomBy(1 / ZOOM_STEP);
-      case "0":
-        this.setZoom(null, true);
-        return true;
-      case " ":
-        toggleLock();
-        this.events.said(isLocked.peek() ? "Crosshair locked" : "Crosshair free");
-        return true;
-      case "Enter":
-        this.events.opened();
-        return true;
-      case "Escape":
-        if (crosshair.peek() === null && !this.plot.isZoomed) return false;
-        unlock();
-        leaveCrosshair(this.input.id);
-        highlighted.value = null;
-        return true;
-      default:
-        return false;
-    }
+    return handleKey(event, this);
   }
 
   private gestures(): Gestures {
@@ -298,40 +260,62 @@ export class ChartController {
     return this.input.lines.filter((line) => this.input.runOf(line.id) === run);
   }
 
+  // What keys do, see keyboard.ts.
+
   /** Move the crosshair along the points of the current line. */
-  private step(by: number): boolean {
-    const line = this.keyLine();
-    if (line === null) return true;
-    const { min, max } = this.plot.range;
-    const at = crosshair.peek();
-    const isHere = at !== null && at.axis === this.input.xAxis && at.x >= min && at.x <= max;
-    const x = isHere ? at.x : by > 0 ? -Infinity : Infinity;
-    const visible = Array.from(line.x).filter(
-      (value, i) => value >= min && value <= max && !Number.isNaN(line.y[i]),
-    );
-    if (visible.length === 0) return true;
-    let i = by > 0 ? visible.findIndex((value) => value > x) : visible.findLastIndex((value) => value < x);
-    if (i < 0) i = by > 0 ? visible.length - 1 : 0;
-    i += by > 0 ? by - 1 : by + 1;
+  step(by: number): void {
+    const lines = this.input.lines.filter((line) => !line.faint && line.x.length > 0);
+    const line = lines[Math.min(this.lineAt, lines.length - 1)];
+    const next = line === undefined ? null : pointBeside(line, this.plot.range, this.crossHere(), by);
+    if (line === undefined || next === null) return;
     unlock();
-    this.setCross(visible[Math.max(0, Math.min(visible.length - 1, i))] as number);
+    this.setCross(next);
     this.sayWhere(line);
-    return true;
   }
 
-  private walkLines(by: number): boolean {
+  walkLines(by: number): void {
     const lines = this.input.lines.filter((line) => !line.faint);
-    if (lines.length === 0) return true;
+    if (lines.length === 0) return;
     this.lineAt = (this.lineAt + by + lines.length) % lines.length;
     const line = lines[this.lineAt] as Line;
     highlighted.value = this.input.runOf(line.id);
     this.sayWhere(line);
+  }
+
+  /** Zoom around the crosshair, or the middle. */
+  zoomBy(factor: number): void {
+    const { xs } = this.plot.scales();
+    const around = this.crossHere() ?? xs.invert(xs.to / 2);
+    this.setRange(zoomAround(xs.bend, this.plot.range, around, factor), true);
+  }
+
+  showAll(): void {
+    this.setZoom(null, true);
+  }
+
+  open(): void {
+    this.events.opened();
+  }
+
+  lock(): void {
+    toggleLock();
+    this.events.said(isLocked.peek() ? "Crosshair locked" : "Crosshair free");
+  }
+
+  /** Take the crosshair away; whether there was one. */
+  dismiss(): boolean {
+    if (crosshair.peek() === null && highlighted.peek() === null) return false;
+    unlock();
+    leaveCrosshair(crosshair.peek()?.chart ?? "");
+    highlighted.value = null;
     return true;
   }
 
-  private keyLine(): Line | null {
-    const lines = this.input.lines.filter((line) => !line.faint && line.x.length > 0);
-    return lines[Math.min(this.lineAt, lines.length - 1)] ?? null;
+  /** Return the crosshair's x if it is in view. */
+  private crossHere(): number | null {
+    const at = crosshair.peek();
+    const { min, max } = this.plot.range;
+    return at !== null && at.axis === this.input.xAxis && at.x >= min && at.x <= max ? at.x : null;
   }
 
   private sayWhere(line: Line): void {
@@ -339,15 +323,5 @@ export class ChartController {
     const point = at === null ? undefined : readingsAt([line], at.x).get(line.id);
     if (point === undefined) this.events.said(`${line.label}, ${count(line.x.length)} points`);
     else this.events.said(`${line.label}: ${number(point.y)} at ${xText(this.input.xAxis, point.x)}`);
-  }
-
-  private zoomBy(factor: number): boolean {
-    const { min, max } = this.plot.range;
-    const { xs } = this.plot.scales();
-    const at = crosshair.peek();
-    const middle = at !== null && at.axis === this.input.xAxis && at.x >= min && at.x <= max;
-    const bend = bendFor(this.input.xScale, this.input.lines, "x");
-    this.setRange(zoomAround(bend, this.plot.range, middle ? at.x : xs.invert(xs.to / 2), factor), true);
-    return true;
   }
 }
