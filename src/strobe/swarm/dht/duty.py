@@ -1,8 +1,9 @@
 """Who has to pass records on: pure decisions, made alike by every peer, so that usually one of them acts.
 
-A newcomer gets the records it should hold from the peer that was nearest to them before it came. From time to time
-the nearest holder stores each record anew, which makes up for holders that left; one that is far from its key (the
-swarm has grown since) does so too, and may then let go of it.
+A newcomer gets the records it should hold from the peer that was nearest to them before it came. From time to time a
+holder stores its records anew, which makes up for holders that left; those that somebody else has stored anew
+meanwhile are left alone, so it is mostly one of the holders that acts. A holder that is far from a key (the swarm has
+grown since) lets go of the record when others have it.
 """
 
 from __future__ import annotations
@@ -38,17 +39,23 @@ def hand_overs(
     return due
 
 
-def republication(storage: Storage, peers: Peers, *, num_replicas: int, now: float, min_life_s: float) -> Republication:
-    """Return what this peer must store anew: records with some life left, which it is nearest to or far from."""
+def republication(
+    storage: Storage,
+    peers: Peers,
+    touched: dict[bytes, float],
+    *,
+    num_replicas: int,
+    now: float,
+    since: float,
+    until: float,
+) -> Republication:
+    """Return what this peer must store anew: records that live at least `until` and were not stored `since`."""
     own = peers.table.own_id
     due = Republication()
     for key, record in storage.items(now):
-        if record.expires < now + min_life_s:
+        if record.expires < until or touched.get(key, 0.0) >= since:
             continue
-        responsible = peers.responsible(number(key), 2 * num_replicas, now)
-        if responsible[0] == own:
-            due.records[key] = record
-        elif own not in responsible:
-            due.records[key] = record
+        due.records[key] = record
+        if own not in peers.responsible(number(key), 2 * num_replicas, now):
             due.strays.add(key)
     return due

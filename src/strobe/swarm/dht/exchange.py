@@ -12,12 +12,12 @@ from strobe.swarm.dht.protocol import (
     Malformed,
     Message,
     WireContact,
-    believable,
     check_positions,
     decode,
     encode,
+    is_believable,
 )
-from strobe.swarm.net.network import Contact, Network, PeerUnreachable
+from strobe.swarm.net.network import Contact, Network, PeerId, PeerUnreachable
 
 _Answer = TypeVar("_Answer", bound=Message)
 
@@ -61,16 +61,17 @@ class Exchange:
         """Take in whom a peer named for the keys of a lookup, as far as it can be believed."""
         if not named:
             return
-        now = self.clock()
+        contacts, now = lookup.contacts, self.clock()
         peers: list[int | None] = []
-        for contact in believable(named, source.host):
-            peer = None if contact is None else number(contact.id)
-            if contact is None or peer is None or peer == self.peers.table.own_id or self.peers.is_silent(peer, now):
-                peers.append(None)
-            else:
+        for place, host, port in named:
+            named_peer = number(place)
+            if named_peer not in contacts:
+                if not self._is_usable(named_peer, host, source, now):
+                    peers.append(None)
+                    continue
                 # Where we have heard a peer ourselves is worth more than where others say it is.
-                lookup.contacts.setdefault(peer, self.peers.table.get(peer) or contact)
-                peers.append(peer)
+                contacts[named_peer] = self.peers.table.get(named_peer) or Contact(PeerId(place), host, port)
+            peers.append(named_peer)
         for index, positions in nearest:
             check_positions(positions, named)
             lookup.learn(index, [peer for position in positions if (peer := peers[position]) is not None])
@@ -80,3 +81,7 @@ class Exchange:
         for peer in peers:
             if (contact := lookup.contacts.get(peer)) is not None:
                 self.peers.failed(contact, self.clock())
+
+    def _is_usable(self, peer: int, host: str, source: Contact, now: float) -> bool:
+        is_own = peer == self.peers.table.own_id
+        return not is_own and not self.peers.is_silent(peer, now) and is_believable(host, source.host)

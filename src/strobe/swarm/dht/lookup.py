@@ -1,9 +1,9 @@
 """Walking towards many keys at once: whom to ask next about what, without doing the asking.
 
-Each key has the peers heard of for it, nearest first. The nearest one is asked; its answer names nearer ones; when a
-key has had `patience` answers, all of the `width` nearest are asked at once. A key is settled when the `width` nearest
-of those that live have answered. Peers are asked about all keys that are due for them in one message, and what becomes
-due while they are busy waits for the next one: that is where batching comes from.
+Each key has the peers heard of for it, nearest first. The nearest one is asked; its answer names nearer ones; when
+`patience` of the `width` nearest have answered, all of these are asked at once. A key is settled when the `width`
+nearest of those that live have answered. Peers are asked about all keys that are due for them in one message, and what
+becomes due while they are busy waits for the next one: that is where batching comes from.
 
 Finding and storing are the same walk; they differ in what is asked and in when a key is finished early.
 """
@@ -97,8 +97,9 @@ class Lookup:
         if index in self._finished:
             return
         nearest, asked = self.nearest(index), self._asked[index]
-        if len(self._answered[index]) < self._patience:
-            if any(peer in asked and peer not in self._answered[index] for peer in nearest):
+        answered = self._answered[index]
+        if sum(peer in answered for peer in nearest) < self._patience:
+            if any(peer in asked and peer not in answered for peer in nearest):
                 return  # one at a time, until somebody who is near has named those who are nearest
             due = [peer for peer in nearest if peer not in asked][:1]
         else:

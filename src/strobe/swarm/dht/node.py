@@ -7,11 +7,12 @@ come out as Python values here; everywhere below they are bytes.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from strobe.errors import Error, UsageError
 from strobe.swarm.dht.exchange import Exchange
@@ -21,11 +22,15 @@ from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
     FIND,
+    MAX_NEAREST,
     MAX_SUBKEY_BYTES,
     MAX_VALUE_BYTES,
+    MEET,
+    NO_AGREEMENT,
     PING,
     STORE,
     Malformed,
+    Meet,
     Ping,
     Pong,
     Store,
@@ -33,16 +38,20 @@ from strobe.swarm.dht.protocol import (
     StoreItem,
     WireEntry,
     encode,
+    is_believable,
 )
 from strobe.swarm.dht.reader import Findings, Reader
 from strobe.swarm.dht.routing import RoutingTable
-from strobe.swarm.dht.service import Service, opened
-from strobe.swarm.dht.storage import PLAIN, Record, Storage, entries
+from strobe.swarm.dht.service import Service, opened, wire_entries
+from strobe.swarm.dht.storage import PLAIN, Record, Storage
 from strobe.swarm.dht.upkeep import Upkeep
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.dht.value import pack
 from strobe.swarm.dht.writer import Writer
-from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload
+from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload, PeerId
+
+_PLACES_OF_MERGE: Final = 8
+_MAX_INTRODUCED: Final = 10  # per second: nobody makes us knock at many doors
 
 
 class BootstrapFailed(Error):
@@ -98,9 +107,11 @@ class Node:
         )
         self._upkeep = Upkeep(self)
         self._searches: dict[bytes, tuple[float, asyncio.Future[Record | None]]] = {}
+        self._introductions_until, self._num_introductions = 0.0, 0
         self._background: set[asyncio.Task[None]] = set()
         if serves:
             network.serve(PING, self._on_ping)
+            network.serve(MEET, self._on_meet)
             network.serve(FIND, self.service.find)
             network.serve(STORE, self.service.store)
 
@@ -136,20 +147,24 @@ class Node:
         Raises BootstrapFailed if none did, and ClockSkew if their clocks agree that ours is wrong.
         """
         self.peers.remember(contacts)
-        skews = [skew for skew in await asyncio.gather(*map(self._skew_of, contacts)) if skew is not None]
-        if not skews:
+        is_merge = len(self.peers.table) > 0
+        answers = zip(contacts, await asyncio.gather(*map(self._skew_of, contacts)), strict=True)
+        skew_of = {contact: skew for contact, skew in answers if skew is not None}
+        if not skew_of:
             raise BootstrapFailed(
                 f"none of {len(contacts)} initial peers answered within {self.options.timeout_s:g} s: "
                 f"{', '.join(f'{contact.host}:{contact.port}' for contact in contacts[:5])}; "
                 "check that they run and that UDP reaches them"
             )
-        if abs(skew := statistics.median(skews)) > self.options.max_clock_skew_s:
+        if abs(skew := statistics.median(skew_of.values())) > self.options.max_clock_skew_s:
             raise ClockSkew(
                 f"this machine's clock is {abs(skew):.1f} s {'behind' if skew > 0 else 'ahead of'} the swarm's, "
                 f"at most {self.options.max_clock_skew_s:g} s are allowed; set it (NTP), then start again"
             )
-        await self.reader.explore(self.network.address.id, self.options.bucket_size)
-        return len(skews)
+        await self.reader.explore(self.network.address.id, self.options.join_width, list(skew_of))
+        if is_merge:  # two swarms meet in us: make us known all over the other one, so that many meet soon
+            await self._upkeep.look_around(_PLACES_OF_MERGE, list(skew_of))
+        return len(skew_of)
 
     async def ping(self, contact: Contact, *, calls_back: bool = False) -> Pong | None:
         """Return a peer's answer, or None."""
@@ -157,6 +172,11 @@ class Node:
             return await self.exchange.ask(contact, PING, Ping(self.exchange.serves, calls_back), Pong)
         except (NetworkError, Malformed):
             return None
+
+    async def introduce(self, contact: Contact, others: Sequence[Contact]) -> None:
+        """Tell a peer of others that it seems not to know."""
+        with contextlib.suppress(NetworkError, Malformed):
+            await self.exchange.ask(contact, MEET, Meet(self.exchange.serves, list(others[:MAX_NEAREST])), Pong)
 
     async def store(self, key: Any, value: Any, expiration_time: float, subkey: Any = None) -> bool:
         """Store one value, or one subkey of a dictionary; return whether it is now the newest."""
@@ -177,9 +197,11 @@ class Node:
         names, records, positions = self._records(keys, values, expiration_time, subkeys)
         now = self.clock()
         held = await self.writer.store(records)
-        accepted = {name: held[place][position] for name, (place, position) in zip(names, positions, strict=True)}
-        for place, outcome in held.items():
-            self._cache_stored(place, records[place], outcome, now)
+        accepted = {
+            name: held[place].accepted[position] for name, (place, position) in zip(names, positions, strict=True)
+        }
+        for place, placed in held.items():
+            self._cache_stored(place, records[place], placed.accepted, now)
         return accepted
 
     async def get(self, key: Any, *, latest: bool = False) -> ValueWithExpiration | None:
@@ -233,7 +255,7 @@ class Node:
     async def send_records(self, contact: Contact, records: dict[bytes, Record], *, is_cache: bool = False) -> bool:
         """Have one peer hold these records; return whether it answered."""
         for part in _in_parts(records):
-            items = [StoreItem(key, 0, [(s, e.value, e.expires) for s, e in entries(record)]) for key, record in part]
+            items = [StoreItem(key, NO_AGREEMENT, wire_entries(record)) for key, record in part]
             try:
                 await self.exchange.ask(contact, STORE, Store(self.exchange.serves, is_cache, items), Stored)
             except (NetworkError, Malformed):
@@ -341,6 +363,23 @@ class Node:
         if request.serves:
             self.peers.heard(caller.contact, self.clock())
         return encode(Pong(self.clock(), caller.contact.host, caller.contact.port))
+
+    def _on_meet(self, caller: Caller, payload: Payload) -> bytes:
+        request, now = opened(Meet, payload), self.clock()
+        if request.serves:
+            self.peers.heard(caller.contact, now)
+        if now >= self._introductions_until:
+            self._introductions_until, self._num_introductions = now + 1.0, 0
+        for place, host, port in request.contacts:
+            peer = number(place)
+            is_new = peer not in self.peers.table and not self.peers.is_silent(peer, now)
+            if is_new and self._num_introductions < _MAX_INTRODUCED and is_believable(host, caller.contact.host):
+                self._num_introductions += 1
+                self.in_background(self._meet(Contact(PeerId(place), host, port)))
+        return encode(Pong(now, caller.contact.host, caller.contact.port))
+
+    async def _meet(self, contact: Contact) -> None:
+        await self.ping(contact)
 
     async def _ping_back(self, caller: Caller) -> bytes:
         is_reachable = await self.ping(caller.contact) is not None

@@ -10,7 +10,7 @@ No I/O: the caller says what time it is and who has answered.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -21,6 +21,7 @@ from strobe.swarm.net.network import Contact
 _FAILURES_TO_LEAVE: Final = 2
 _MAX_REMEMBERED: Final = 1024
 _MAX_BACKOFF_S: Final = 3600.0
+_MAX_MET: Final = 16
 
 
 class Peers:
@@ -35,6 +36,8 @@ class Peers:
         self._next_release = math.inf
         self._lost: OrderedDict[int, Contact] = OrderedDict()
         self._newcomers: dict[int, Contact] = {}
+        self._met: deque[Contact] = deque(maxlen=_MAX_MET)
+        self.num_met = 0
         #: called when there are newcomers and there were none
         self.on_newcomers: Callable[[], None] = lambda: None
 
@@ -49,6 +52,8 @@ class Peers:
             return
         self._lost.pop(peer, None)
         if admission is Admission.ADDED:
+            self.num_met += 1
+            self._met.append(contact)
             self._newcomers[peer] = contact
             if len(self._newcomers) == 1:
                 self.on_newcomers()
@@ -101,6 +106,12 @@ class Peers:
         """Return those who joined the table since the last time."""
         newcomers, self._newcomers = self._newcomers, {}
         return newcomers
+
+    def take_met(self) -> list[Contact]:
+        """Return some of those who joined the table since the last time."""
+        met = list(self._met)
+        self._met.clear()
+        return met
 
     def lost(self, now: float, count: int) -> list[Contact]:
         """Return some of those who were lost and may be tried again, longest lost first."""

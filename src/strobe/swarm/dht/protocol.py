@@ -1,6 +1,7 @@
-"""What peers say to each other about records: three requests, their answers, and what of it is believed.
+"""What peers say to each other about records: four requests, their answers, and what of it is believed.
 
     ping   are you there, what time is it, where do you see me (and, if asked: can you call me back)
+    meet   these are near to you, and you seem not to know them
     find   what do you hold for these keys, and whom do you know nearest to them
     store  hold these records; tell me if you know others nearer to a key than I do
 
@@ -22,9 +23,9 @@ import msgspec
 from msgspec import Meta
 
 from strobe.swarm.dht.id import SIZE
-from strobe.swarm.net.network import Contact, Payload, PeerId
+from strobe.swarm.net.network import Payload
 
-PING, FIND, STORE = "dht.ping", "dht.find", "dht.store"
+PING, MEET, FIND, STORE = "dht.ping", "dht.meet", "dht.find", "dht.store"
 
 #: how many keys one message is about, at most
 MAX_KEYS: Final = 128
@@ -37,6 +38,7 @@ MAX_SUBKEY_BYTES: Final = 4096
 
 Place = Annotated[bytes, Meta(min_length=SIZE, max_length=SIZE)]
 _Position = Annotated[int, Meta(ge=0, lt=4096)]
+_Agreement = Annotated[int, Meta(ge=0)]
 _Subkey = Annotated[bytes, Meta(max_length=MAX_SUBKEY_BYTES)]
 _Value = Annotated[bytes, Meta(max_length=MAX_VALUE_BYTES)]
 _Host = Annotated[str, Meta(max_length=45)]
@@ -73,13 +75,25 @@ class Pong(Message):
     is_reachable: bool | None = None
 
 
+class Meet(Message):
+    """Contacts that the receiver may want to ping; it answers with a Pong."""
+
+    serves: bool
+    contacts: Annotated[list[WireContact], Meta(max_length=MAX_NEAREST)]
+
+
 class Find(Message):
-    """`count`: how many contacts to name per key. `is_latest`: name them even for keys whose record is there."""
+    """`count`: how many contacts to name per key. `is_latest`: name them even for keys whose record is there.
+
+    `agreements`: per key, what stands for the `count` nearest that the sender knows; a peer that comes to the same
+    names nobody.
+    """
 
     serves: bool
     count: Annotated[int, Meta(ge=0, le=MAX_NEAREST)]
     is_latest: bool
     keys: Annotated[list[Place], Meta(max_length=MAX_KEYS)]
+    agreements: Annotated[list[_Agreement], Meta(max_length=MAX_KEYS)]
 
 
 class Found(Message):
@@ -98,7 +112,7 @@ class StoreItem(Message):
     that comes to the same has nothing to add and names nobody."""
 
     key: Place
-    agreement: Annotated[int, Meta(ge=0)]
+    agreement: _Agreement
     entries: Annotated[list[WireEntry], Meta(min_length=1, max_length=_MAX_ENTRIES)]
 
 
@@ -125,7 +139,7 @@ class Stored(Message):
 _Kind = TypeVar("_Kind", bound=Message)
 _encoder = msgspec.msgpack.Encoder()
 _decoders: Final[dict[type[Message], msgspec.msgpack.Decoder[Any]]] = {
-    kind: msgspec.msgpack.Decoder(kind) for kind in (Ping, Pong, Find, Found, Store, Stored)
+    kind: msgspec.msgpack.Decoder(kind) for kind in (Ping, Pong, Meet, Find, Found, Store, Stored)
 }
 
 encode = _encoder.encode
@@ -135,9 +149,13 @@ def decode(kind: type[_Kind], payload: Payload) -> _Kind:
     """Return the message; Malformed if it is anything else."""
     try:
         message: _Kind = _decoders[kind].decode(payload)
-    except (msgspec.DecodeError, RecursionError) as exc:  # ValidationError is a DecodeError
+    except (msgspec.DecodeError, ValueError, RecursionError) as exc:  # ValueError: text that is not UTF-8
         raise Malformed(f"not a {kind.__name__}: {exc}") from exc
     return message
+
+
+#: what no set of peers comes to
+NO_AGREEMENT: Final = 0
 
 
 def agreement(peers: Iterable[int]) -> int:
@@ -151,21 +169,12 @@ def check_positions(positions: Iterable[int], contacts: list[WireContact]) -> No
         raise Malformed(f"a key refers to a contact beyond the {len(contacts)} that were named")
 
 
-def believable(named: list[WireContact], source: str) -> list[Contact | None]:
-    """Return the contacts that a peer at `source` may name, with None for the others.
+@lru_cache(maxsize=65536)
+def is_believable(host: str, source: str) -> bool:
+    """Whether a peer at `source` may name a contact at `host`.
 
     Hosts must be numeric, so that nobody makes us look up names; a peer elsewhere cannot point at our own machine.
     """
-    return [Contact(PeerId(place), host, port) if _is_nameable(host, source) else None for place, host, port in named]
-
-
-def is_expiration(value: float) -> bool:
-    """Whether a peer's number can be an expiration."""
-    return not math.isnan(value)
-
-
-@lru_cache(maxsize=65536)
-def _is_nameable(host: str, source: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -173,3 +182,8 @@ def _is_nameable(host: str, source: str) -> bool:
     if address.is_unspecified or address.is_multicast:
         return False
     return not address.is_loopback or ipaddress.ip_address(source).is_loopback
+
+
+def is_expiration(value: float) -> bool:
+    """Whether a peer's number can be an expiration."""
+    return not math.isnan(value)

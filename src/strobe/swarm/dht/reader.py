@@ -7,12 +7,13 @@ the nearest peers are asked and what they hold is merged: the newest plain value
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.lookup import Lookup
-from strobe.swarm.dht.protocol import FIND, Find, Found, Malformed, WireEntry, is_expiration
+from strobe.swarm.dht.protocol import FIND, Find, Found, Malformed, WireEntry, agreement, is_expiration
 from strobe.swarm.dht.storage import Record, Storage
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.dht.walk import Walk
@@ -53,9 +54,14 @@ class Reader:
         await self._walk(search)
         return search.findings()
 
-    async def explore(self, target: bytes, width: int) -> None:
-        """Get to know the peers nearest to a place, and let them know us."""
-        await self._walk(_Search(self._exchange, [target], math.inf, self._validator, width, 1))
+    async def explore(self, target: bytes, width: int, via: Sequence[Contact] = ()) -> dict[Contact, list[Contact]]:
+        """Get to know the peers nearest to a place, and let them know us; return who of them lacks which others.
+
+        With `via`, only these are asked first: they may be of a swarm whose peers nobody near us has heard of.
+        """
+        search = _Search(self._exchange, [target], math.inf, self._validator, width, 1, via)
+        await self._walk(search)
+        return search.strangers()
 
     async def _walk(self, search: _Search) -> None:
         walk = Walk(search.lookup, search.ask, window=self._window, overdue_s=self._overdue_s)
@@ -73,6 +79,7 @@ class _Search:
         validator: RecordValidator | None,
         width: int,
         patience: int,
+        via: Sequence[Contact] = (),
     ) -> None:
         self._exchange = exchange
         self._keys = keys
@@ -80,11 +87,15 @@ class _Search:
         self._validator = validator
         self._found = Storage()  # merging what peers hold follows the same rules as storing it
         self._lacking: dict[bytes, list[int]] = {}
+        self._named: dict[int, set[bytes]] = {}
         self._targets = [number(key) for key in keys]
         self.lookup = Lookup(self._targets, width=width, patience=patience)
         now = exchange.clock()
+        if via:
+            self.lookup.contacts.update((number(contact.id), contact) for contact in via)
         for index, target in enumerate(self._targets):
-            exchange.start(self.lookup, index, exchange.peers.nearest(target, width, now))
+            known = list(self.lookup.contacts) if via else exchange.peers.nearest(target, width, now)
+            exchange.start(self.lookup, index, known)
 
     async def ask(self, peer: int, indexes: list[int]) -> None:
         """Ask one peer about some of the keys."""
@@ -92,16 +103,33 @@ class _Search:
         left = indexes
         while left:
             request = Find(
-                self._exchange.serves, self.lookup.width, self._enough == math.inf, [self._keys[i] for i in left]
+                self._exchange.serves,
+                self.lookup.width,
+                self._enough == math.inf,
+                [self._keys[index] for index in left],
+                [agreement(self._nearest(index)) for index in left],
             )
             answer = await self._exchange.ask(contact, FIND, request, Found)
             num_answered = len(answer.records)
             if not 0 < num_answered <= len(left) or len(answer.nearest) != num_answered:
                 raise Malformed(f"{num_answered} records, {len(answer.nearest)} lists of peers for {len(left)} keys")
+            if answer.nearest[0]:
+                self._named[peer] = {place for place, _, _ in answer.contacts}
             for index, entries in zip(left, answer.records, strict=False):
                 self._take(peer, index, entries)
             self._exchange.learn(self.lookup, list(zip(left, answer.nearest, strict=False)), answer.contacts, contact)
             left = left[num_answered:]
+
+    def strangers(self) -> dict[Contact, list[Contact]]:
+        """Return, of the nearest to the first key, those who named others than we found, and whom they lack."""
+        contacts = self.lookup.contacts
+        nearest = self.lookup.nearest(0)
+        lacks = {
+            peer: [other for other in nearest if other != peer and contacts[other].id not in self._named[peer]]
+            for peer in nearest
+            if peer in self._named
+        }
+        return {contacts[peer]: [contacts[other] for other in others] for peer, others in lacks.items() if others}
 
     def findings(self) -> Findings:
         """Return what has been found."""
@@ -124,6 +152,13 @@ class _Search:
             self._lacking.setdefault(key, []).append(peer)
         if record is not None and record.expires >= self._enough:
             self.lookup.finish(index)
+
+    def _nearest(self, index: int) -> list[int]:
+        """Return the nearest that we know, ourselves included, as others see it."""
+        nearest = self.lookup.nearest(index)
+        if self._exchange.serves:
+            nearest = sorted([*nearest, self._exchange.peers.table.own_id], key=self._targets[index].__xor__)
+        return nearest[: self.lookup.width]
 
     def _is_valid(self, record: RawRecord) -> bool:
         return self._validator is None or self._validator.validate(record)

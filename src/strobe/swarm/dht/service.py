@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
+    NO_AGREEMENT,
     REFUSED,
     SAME,
     STORED,
@@ -56,6 +57,8 @@ class Service:
         self._num_replicas = num_replicas
         self._clock = clock
         self._validator = validator
+        #: when each record that we hold was last stored, by whomever
+        self.touched: dict[bytes, float] = {}
         self.num_finds = self.num_stores = 0
 
     def find(self, caller: Caller, payload: Payload) -> bytes:
@@ -68,15 +71,19 @@ class Service:
         records: list[list[WireEntry]] = []
         nearest: list[list[int]] = []
         size = 0
-        for key in request.keys:
+        agreements = request.agreements or [NO_AGREEMENT] * len(request.keys)
+        if len(agreements) != len(request.keys):
+            raise PeerRefused(f"{len(agreements)} agreements for {len(request.keys)} keys")
+        for key, agreed in zip(request.keys, agreements, strict=True):
             record = self.held(key, now)
             if record is not None:
-                records.append([(subkey, entry.value, entry.expires) for subkey, entry in entries(record)])
+                records.append(wire_entries(record))
                 size += sum(len(subkey) + len(value) + 16 for subkey, value, _ in records[-1])
             else:
                 records.append([])
             if record is None or request.is_latest:
-                nearest.append(names.positions(self._peers.nearest(number(key), request.count, now)))
+                known = self._peers.responsible(number(key), request.count, now)
+                nearest.append([] if agreement(known) == agreed else names.positions(known))
             else:
                 nearest.append([])
             if size > _MAX_ANSWER_BYTES:
@@ -115,7 +122,10 @@ class Service:
 
     def put(self, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
         """Hold an entry of our own; return its outcome."""
-        return self._outcome(self._storage, key, entry, subkey, now)
+        outcome = self._outcome(self._storage, key, entry, subkey, now)
+        if key in self._storage:
+            self.touched[key] = now
+        return outcome
 
     def _put(self, storage: Storage, item: StoreItem, now: float, outcomes: bytearray) -> None:
         for subkey, value, expires in item.entries:
@@ -123,6 +133,8 @@ class Service:
                 outcomes.append(REFUSED)
             else:
                 outcomes.append(self._outcome(storage, item.key, Entry(value, expires), subkey, now))
+        if storage is self._storage and item.key in storage:
+            self.touched[item.key] = now
 
     def _outcome(self, storage: Storage, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
         if storage.put(key, entry.value, entry.expires, now, subkey):
@@ -137,8 +149,7 @@ class Service:
 
     def _is_near(self, target: int, now: float) -> bool:
         """Whether we are near enough to a key to hold it; what is sent to us all the same is only cached."""
-        table = self._peers.table
-        return table.own_id in self._peers.responsible(target, table.bucket_size, now)
+        return self._peers.table.own_id in self._peers.responsible(target, 2 * self._num_replicas, now)
 
 
 def opened(kind: type[_Request], payload: Payload) -> _Request:
@@ -147,6 +158,11 @@ def opened(kind: type[_Request], payload: Payload) -> _Request:
         return decode(kind, payload)
     except Malformed as exc:
         raise PeerRefused(str(exc)) from exc
+
+
+def wire_entries(record: Record) -> list[WireEntry]:
+    """Return a record as it travels."""
+    return [(subkey, entry.value, entry.expires) for subkey, entry in entries(record)]
 
 
 class _Names:

@@ -9,20 +9,26 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from strobe.swarm.dht.duty import hand_overs, republication
 from strobe.swarm.dht.id import BITS, SIZE, number
-from strobe.swarm.dht.storage import Record, entries
+from strobe.swarm.dht.service import wire_entries
+from strobe.swarm.dht.storage import Record
+from strobe.swarm.net.network import Contact
 
 if TYPE_CHECKING:
     from strobe.swarm.dht.node import Node
 
 _CACHE_PAUSE_S: Final = 1.0
+_SHORT_LIFE_S: Final = 30.0
 _PINGS_PER_ROUND: Final = 8
 _LOST_PER_ROUND: Final = 4
+_VIA_PER_ROUND: Final = 3
+_PLACES_PER_ROUND: Final = 3
 _EXPLORED_WIDTH: Final = 5
+_MOVING_RATE: Final = 6
 
 
 class Upkeep:
@@ -39,7 +45,7 @@ class Upkeep:
     def start(self) -> None:
         """Begin all duties."""
         options = self._node.options
-        duties = [self._repeat(options.refresh_s, self.find_neighbours)] if options.refresh_s else []
+        duties = [self._stay_in_touch()] if options.refresh_s else []
         duties.append(self._when(self._has_renewals, _CACHE_PAUSE_S, self.renew_cache))
         if not options.client_mode:
             if options.republish_s:
@@ -70,14 +76,31 @@ class Upkeep:
         node, now = self._node, self._node.clock()
         silent = node.peers.table.stalest(now - node.options.refresh_s, _PINGS_PER_ROUND)
         lost = node.peers.lost(now, _LOST_PER_ROUND)
-        await asyncio.gather(*(node.ping(contact) for contact in [*silent, *lost]))
-        own = node.network.address.id
-        await node.reader.explore(own, node.options.bucket_size)
-        # A place that shares fewer bits with us the farther it is: all parts of the table get their turn.
-        shared = self._random.randrange(max(1, len(node.peers.table).bit_length()))
-        apart = 1 << (BITS - 1 - shared)
-        elsewhere = number(own) ^ apart ^ self._random.randrange(apart)
-        await node.reader.explore(elsewhere.to_bytes(SIZE, "big"), _EXPLORED_WIDTH)
+        answers = await asyncio.gather(*(node.ping(contact) for contact in [*lost, *silent]))
+        found = [contact for contact, answer in zip(lost, answers, strict=False) if answer is not None]
+        await self._explore(node.network.address.id, node.options.beam_size, found)
+        # Whoever came lately may be of another swarm: through them, others of it are found, and introduced to ours.
+        met = node.peers.take_met()
+        via = found + self._random.sample(met, min(len(met), _VIA_PER_ROUND))
+        await self.look_around(_PLACES_PER_ROUND if via else 1, via)
+
+    async def look_around(self, num_places: int, via: Sequence[Contact] = ()) -> None:
+        """Get to know peers at places that are not our own, and introduce those who do not know each other."""
+        node = self._node
+        own = number(node.network.address.id)
+        num_parts = max(1, len(node.peers.table).bit_length())
+        for _ in range(num_places):
+            # The fewer bits a place shares with us the farther it is: all parts of the table get their turn.
+            apart = 1 << (BITS - 1 - self._random.randrange(num_parts))
+            place = own ^ apart ^ self._random.randrange(apart)
+            await self._explore(place.to_bytes(SIZE, "big"), _EXPLORED_WIDTH, via)
+
+    async def _explore(self, place: bytes, width: int, via: Sequence[Contact]) -> None:
+        node = self._node
+        if via:
+            await node.reader.explore(place, width, via)
+        strangers = await node.reader.explore(place, width)
+        await asyncio.gather(*(node.introduce(contact, others) for contact, others in strangers.items()))
 
     async def hand_over(self) -> None:
         """Pass records on to those who joined since."""
@@ -90,23 +113,23 @@ class Upkeep:
 
     async def republish(self) -> None:
         """Store anew what is ours to keep alive."""
-        node, options = self._node, self._node.options
+        node, options, now = self._node, self._node.options, self._node.clock()
+        touched = node.service.touched = {k: when for k, when in node.service.touched.items() if k in node.storage}
         due = republication(
             node.storage,
             node.peers,
+            touched,
             num_replicas=options.num_replicas,
-            now=node.clock(),
-            min_life_s=min(options.republish_s / 4, 30.0),
+            now=now,
+            since=now - options.republish_s / 2,
+            until=now + min(options.republish_s / 4, _SHORT_LIFE_S),
         )
         if not due.records:
             return
-        sent = {
-            key: [(subkey, entry.value, entry.expires) for subkey, entry in entries(record)]
-            for key, record in due.records.items()
-        }
-        await node.writer.store(sent)
+        placed = await node.writer.store({key: wire_entries(record) for key, record in due.records.items()})
         for key in due.strays:
-            if (record := node.storage.get(key, node.clock())) is not None:
+            has_holders = placed[key].num_holders >= options.num_replicas
+            if has_holders and (record := node.storage.get(key, node.clock())) is not None:
                 node.storage.remove(key)
                 node.cache.put_record(key, record, node.clock())
 
@@ -128,6 +151,16 @@ class Upkeep:
             self._awaited.add(place)
             heapq.heappush(self._renewals, (when, place))
             self._has_renewals.set()
+
+    async def _stay_in_touch(self) -> None:
+        """Find neighbours more often while there are new ones: two swarms that meet grow together within minutes."""
+        period_s = longest_s = self._node.options.refresh_s
+        while True:
+            num_met = self._node.peers.num_met
+            await asyncio.sleep(period_s * self._random.uniform(0.9, 1.1))
+            await self.find_neighbours()
+            is_moving = self._node.peers.num_met > num_met
+            period_s = longest_s / _MOVING_RATE if is_moving else min(2 * period_s, longest_s)
 
     async def _repeat(self, period_s: float, duty: Callable[[], Awaitable[None]]) -> None:
         while True:

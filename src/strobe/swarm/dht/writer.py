@@ -8,7 +8,7 @@ is about one message per replica, and a peer gets one message for all keys that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.id import number
@@ -33,6 +33,13 @@ _SPARE: Final = 3  # candidates beyond the replicas, for those that do not answe
 _MAX_MESSAGE_BYTES: Final = 256 << 10
 
 
+class Placed(NamedTuple):
+    """For each entry of a key whether it is now the newest, as most say; and how many answered about the key."""
+
+    accepted: list[bool]
+    num_holders: int
+
+
 class Writer:
     """Stores records in the swarm."""
 
@@ -45,14 +52,14 @@ class Writer:
         self._window = window
         self._overdue_s = overdue_s
 
-    async def store(self, records: dict[bytes, list[WireEntry]]) -> dict[bytes, list[bool]]:
-        """Store entries of many keys; return for each whether it is now the newest, as most of its holders say."""
+    async def store(self, records: dict[bytes, list[WireEntry]]) -> dict[bytes, Placed]:
+        """Store entries of many keys at the nearest peers."""
         placement = _Placement(self._exchange, self._service, records, self._num_replicas)
         walk = Walk(placement.lookup, placement.ask, window=self._window, overdue_s=self._overdue_s)
         self._exchange.give_up(placement.lookup, await walk.run())
         return {
-            key: [stored > refused for stored, refused in votes]
-            for key, votes in zip(placement.keys, placement.votes, strict=True)
+            key: Placed([stored > refused for stored, refused in votes], len(placement.lookup.holders(index)))
+            for index, (key, votes) in enumerate(zip(placement.keys, placement.votes, strict=True))
         }
 
 

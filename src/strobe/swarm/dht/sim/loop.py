@@ -39,7 +39,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(self._jumping)
 
     def time(self) -> float:
-        # From 0: beside a large number, the short waits of a simulation would be lost in rounding, and time stand still.
+        # From 0: beside a large number, short waits would get lost in rounding, and time would stand still.
         return self._jumping.waited_s
 
 
