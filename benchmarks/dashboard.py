@@ -179,7 +179,7 @@ def measure(browser: Browser, url: str, options: argparse.Namespace) -> list[Mea
 def _ratio(name: str, ours: list[float], bare: list[float], told: str = "") -> Measure:
     a, b = statistics.median(ours), statistics.median(bare)
     return Measure(
-        name=f"{name}, x bare", value=a / b, bar=MOST_TIMES_BARE, detail=f"{a:.0f} ms, bare uPlot {b:.0f} ms"
+        name=f"{name}, x bare", value=a / b, bar=MOST_TIMES_BARE, detail=f"{a:.0f} ms, bare uPlot {b:.0f} ms{told}"
     )
 
 
