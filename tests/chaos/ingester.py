@@ -112,6 +112,13 @@ class Worker:
                 if for_a_word:
                     return
 
+    def hear_out(self) -> None:
+        """Listen until it is gone, or has said nothing for long: how much it has to say says nothing about health."""
+        heard = -1
+        while not self.is_silent and len(self.said) > heard:
+            heard = len(self.said)
+            self.listen(_WORKER_S, for_a_word=True)
+
     def kill(self) -> int:
         """End it at once, hear what it had said before, and return its exit code."""
         os.kill(self._pid, signal.SIGKILL)
@@ -132,7 +139,10 @@ def run(plan: Plan) -> Outcome:
         worker = Worker(plan, queues, rng.getrandbits(32))
         # Lives are counted from the first word on: opening a store takes its time.
         worker.listen(_WORKER_S, for_a_word=True)
-        worker.listen(_WORKER_S if is_last else rng.random() * plan.life_s)
+        if is_last:
+            worker.hear_out()
+        else:
+            worker.listen(rng.random() * plan.life_s)
         code = worker.kill()
         for line in worker.said.decode().splitlines():
             place, following = map(int, line.split())
