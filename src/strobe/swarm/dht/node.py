@@ -48,8 +48,10 @@ from strobe.swarm.dht.upkeep import Upkeep
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.dht.value import pack
 from strobe.swarm.dht.writer import Writer
+from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload, PeerId
 
+_MAX_SEEN_AT: Final = 16
 _PLACES_OF_MERGE: Final = 8
 _MAX_INTRODUCED: Final = 10  # per second: nobody makes us knock at many doors
 
@@ -108,6 +110,7 @@ class Node:
         self._upkeep = Upkeep(self)
         self._searches: dict[bytes, tuple[float, asyncio.Future[Record | None]]] = {}
         self._introductions_until, self._num_introductions = 0.0, 0
+        self._seen_at: dict[tuple[str, int], int] = {}
         self._background: set[asyncio.Task[None]] = set()
         if serves:
             network.serve(PING, self._on_ping)
@@ -169,9 +172,20 @@ class Node:
     async def ping(self, contact: Contact, *, calls_back: bool = False) -> Pong | None:
         """Return a peer's answer, or None."""
         try:
-            return await self.exchange.ask(contact, PING, Ping(self.exchange.serves, calls_back), Pong)
+            pong = await self.exchange.ask(contact, PING, Ping(self.exchange.serves, calls_back), Pong)
         except (NetworkError, Malformed):
             return None
+        self._seen_at[pong.host, pong.port] = self._seen_at.get((pong.host, pong.port), 0) + 1
+        if len(self._seen_at) > _MAX_SEEN_AT:
+            del self._seen_at[min(self._seen_at, key=self._seen_at.__getitem__)]
+        return pong
+
+    def visible_addresses(self) -> list[Address]:
+        """Return where this peer listens, then where others say they see it, most of them first."""
+        own = self.network.address
+        seen = sorted(self._seen_at, key=lambda place: -self._seen_at[place])
+        elsewhere = [(host, port) for host, port in seen if host not in own.hosts or port != own.port]
+        return [own, *(Address(own.id, (host,), port) for host, port in elsewhere)]
 
     async def introduce(self, contact: Contact, others: Sequence[Contact]) -> None:
         """Tell a peer of others that it seems not to know."""

@@ -1,0 +1,228 @@
+"""The DHT as an object to use: a peer of a swarm that lives in the background of this program.
+
+Each call waits for its result; with `return_future=True` it gives a Reply at once, to be waited for with `result()` or
+awaited. The same object serves ordinary code, threads and coroutines.
+
+    with DHT(["strobe://…@203.0.113.7:4000"]) as dht:
+        dht.store("key", {"any": ("msgpack", 1.0)}, get_dht_time() + 60)
+        dht.get("key")
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, TypeVar, overload
+
+from strobe.errors import UsageError
+from strobe.swarm.dht.host import Host, Job, Plan, ThreadHost
+from strobe.swarm.dht.node import Node
+from strobe.swarm.dht.opened import ValueWithExpiration
+from strobe.swarm.dht.options import Options
+from strobe.swarm.dht.process import ProcessHost
+from strobe.swarm.dht.reply import Reply
+from strobe.swarm.dht.validator import RecordValidator
+from strobe.swarm.net.address import Address
+from strobe.swarm.net.network import PeerId
+
+_Result = TypeVar("_Result")
+_Value = ValueWithExpiration | None
+_START_S = 30.0
+
+#: the clock that expirations are counted on, in seconds
+get_dht_time = time.time
+
+
+class DHT:
+    """A peer of a swarm. Without `initial_peers` it is the first of a new one.
+
+    `process=True` gives the peer a process of its own, which a program that keeps Python busy may want; otherwise it
+    lives in a thread. `hosts` are the addresses to listen at: by default only this machine.
+    """
+
+    def __init__(
+        self,
+        initial_peers: Iterable[str | Address] = (),
+        *,
+        start: bool = True,
+        hosts: Sequence[str] = ("127.0.0.1",),
+        port: int = 0,
+        announce: Sequence[str] = (),
+        identity_path: str | Path | None = None,
+        client_mode: bool = False,
+        process: bool = False,
+        validators: Sequence[RecordValidator] = (),
+        options: Options | None = None,
+    ) -> None:
+        if isinstance(initial_peers, str):
+            raise UsageError(f"initial_peers is a list of addresses, not one text: [{initial_peers!r}]")
+        options = options or Options()
+        self._plan = Plan(
+            initial_peers=tuple(str(peer) for peer in initial_peers),
+            hosts=tuple(hosts),
+            port=port,
+            announce=tuple(announce),
+            identity_path=Path(identity_path) if identity_path is not None else None,
+            options=replace(options, client_mode=True) if client_mode else options,
+            validators=tuple(validators),
+        )
+        self._host: Host = ProcessHost(self._plan) if process else ThreadHost(self._plan)
+        self._address: Address | None = None
+        self._pid = os.getpid()
+        if start:
+            self.start()
+
+    def start(self, timeout_s: float = _START_S) -> None:
+        """Join the swarm; the constructor has done so unless it was told not to."""
+        if self._address is not None:
+            return
+        try:
+            self._address = self._host.start().result(timeout_s)
+        except BaseException:
+            self._host.stop(timeout_s=5.0)
+            raise
+
+    def shutdown(self, timeout_s: float = 10.0) -> None:
+        """Leave the swarm and free the port. What is under way fails; twice does no harm."""
+        if self._address is not None and os.getpid() == self._pid:
+            self._host.stop(timeout_s)
+
+    def __enter__(self) -> DHT:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown()
+
+    @property
+    def address(self) -> Address:
+        """Where this peer listens: what others take as an initial peer."""
+        if self._address is None:
+            raise UsageError("this DHT has not started; call start()")
+        return self._address
+
+    @property
+    def peer_id(self) -> PeerId:
+        """Who this peer is."""
+        return self.address.id
+
+    @property
+    def client_mode(self) -> bool:
+        """Whether this peer only asks."""
+        return self._plan.options.client_mode
+
+    @overload
+    def store(
+        self, key: Any, value: Any, expiration_time: float, subkey: Any = ..., *, return_future: Literal[False] = ...
+    ) -> bool: ...
+    @overload
+    def store(
+        self, key: Any, value: Any, expiration_time: float, subkey: Any = ..., *, return_future: Literal[True]
+    ) -> Reply[bool]: ...
+    def store(
+        self, key: Any, value: Any, expiration_time: float, subkey: Any = None, *, return_future: bool = False
+    ) -> bool | Reply[bool]:
+        """Store a value, or a subkey of a dictionary, until `expiration_time`; return whether it is now the newest."""
+        job = functools.partial(Node.store, key=key, value=value, expiration_time=expiration_time, subkey=subkey)
+        return self._run(job, return_future)
+
+    @overload
+    def store_many(
+        self,
+        keys: Sequence[Any],
+        values: Sequence[Any],
+        expiration_time: float | Sequence[float],
+        subkeys: Sequence[Any] | None = ...,
+        *,
+        return_future: Literal[False] = ...,
+    ) -> dict[Any, bool]: ...
+    @overload
+    def store_many(
+        self,
+        keys: Sequence[Any],
+        values: Sequence[Any],
+        expiration_time: float | Sequence[float],
+        subkeys: Sequence[Any] | None = ...,
+        *,
+        return_future: Literal[True],
+    ) -> Reply[dict[Any, bool]]: ...
+    def store_many(
+        self,
+        keys: Sequence[Any],
+        values: Sequence[Any],
+        expiration_time: float | Sequence[float],
+        subkeys: Sequence[Any] | None = None,
+        *,
+        return_future: bool = False,
+    ) -> dict[Any, bool] | Reply[dict[Any, bool]]:
+        """Store many values at once, which costs far less; return by key, or (key, subkey), what `store` would."""
+        job = functools.partial(
+            Node.store_many, keys=keys, values=values, expiration_time=expiration_time, subkeys=subkeys
+        )
+        return self._run(job, return_future)
+
+    @overload
+    def get(self, key: Any, *, latest: bool = ..., return_future: Literal[False] = ...) -> _Value: ...
+    @overload
+    def get(self, key: Any, *, latest: bool = ..., return_future: Literal[True]) -> Reply[_Value]: ...
+    def get(self, key: Any, *, latest: bool = False, return_future: bool = False) -> _Value | Reply[_Value]:
+        """Return the value of a key, or the dictionary of its subkeys; None if nobody has it.
+
+        Without `latest`, the first that is found and has not expired. With it, all peers near the key are asked, and
+        what they say is merged.
+        """
+        return self._run(functools.partial(Node.get, key=key, latest=latest), return_future)
+
+    @overload
+    def get_many(
+        self, keys: Iterable[Any], *, latest: bool = ..., return_future: Literal[False] = ...
+    ) -> dict[Any, _Value]: ...
+    @overload
+    def get_many(
+        self, keys: Iterable[Any], *, latest: bool = ..., return_future: Literal[True]
+    ) -> Reply[dict[Any, _Value]]: ...
+    def get_many(
+        self, keys: Iterable[Any], *, latest: bool = False, return_future: bool = False
+    ) -> dict[Any, _Value] | Reply[dict[Any, _Value]]:
+        """Return the values of many keys, which costs far less than one by one."""
+        return self._run(functools.partial(Node.get_many, keys=list(keys), latest=latest), return_future)
+
+    @overload
+    def run_coroutine(self, function: Job[_Result], *, return_future: Literal[False] = ...) -> _Result: ...
+    @overload
+    def run_coroutine(self, function: Job[_Result], *, return_future: Literal[True]) -> Reply[_Result]: ...
+    def run_coroutine(self, function: Job[_Result], *, return_future: bool = False) -> _Result | Reply[_Result]:
+        """Run `await function(node)` where the node lives; with `process=True`, function and result get pickled."""
+        return self._run(function, return_future)
+
+    def join(self, peers: Iterable[str | Address]) -> int:
+        """Merge with the swarm of these peers; return how many of them answered."""
+        contacts = [contact for peer in peers for contact in Address.parse(str(peer)).contacts]
+        return self._run(functools.partial(Node.join, contacts=contacts), False)
+
+    def get_visible_addresses(self) -> list[Address]:
+        """Return where others reach this peer: where it listens, then where they say they see it."""
+        return self._run(_visible_addresses, False)
+
+    @overload
+    def _run(self, job: Job[_Result], return_future: Literal[False]) -> _Result: ...
+    @overload
+    def _run(self, job: Job[_Result], return_future: bool) -> _Result | Reply[_Result]: ...
+    def _run(self, job: Job[_Result], return_future: bool) -> _Result | Reply[_Result]:
+        if self._address is None:
+            raise UsageError("this DHT has not started; call start()")
+        if os.getpid() != self._pid:
+            raise UsageError(f"this DHT belongs to process {self._pid}; make one in this process ({os.getpid()})")
+        reply = self._host.submit(job)
+        return reply if return_future else reply.result()
+
+
+async def _visible_addresses(node: Node) -> list[Address]:
+    return node.visible_addresses()

@@ -1,0 +1,156 @@
+"""Where a node lives when its user is not asyncio code: in a thread with a loop of its own (or see `process`).
+
+A host takes jobs (coroutine functions that get the node) and gives Replies. It owns its thread, its loop and its node,
+and ends all three.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from strobe.errors import Error
+from strobe.swarm.dht.node import Node
+from strobe.swarm.dht.options import Options
+from strobe.swarm.dht.reply import Reply
+from strobe.swarm.dht.validator import CompositeValidator, RecordValidator
+from strobe.swarm.net.address import Address
+from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.peer_network import PeerNetwork
+
+_Result = TypeVar("_Result")
+Job: TypeAlias = Callable[[Node], Awaitable[_Result]]
+
+
+class DhtStopped(Error):
+    """The DHT was shut down, or its process died."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What it takes to open a node."""
+
+    initial_peers: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ("127.0.0.1",)
+    port: int = 0
+    announce: tuple[str, ...] = ()
+    identity_path: Path | None = None
+    options: Options
+    validators: tuple[RecordValidator, ...] = ()
+
+    async def open(self) -> Node:
+        """Return a node that has joined."""
+        identity = Identity.load_or_create(self.identity_path) if self.identity_path else Identity.generate()
+        contacts = [contact for text in self.initial_peers for contact in Address.parse(text).contacts]
+        network = await PeerNetwork.listen(identity, self.hosts, self.port, announce=self.announce)
+        validator = CompositeValidator(self.validators) if self.validators else None
+        return await Node.create(network, contacts, self.options, validator=validator)
+
+
+class Host(Protocol):
+    """Runs jobs on a node."""
+
+    def start(self) -> Reply[Address]:
+        """Open the node; the reply is its address."""
+
+    def submit(self, job: Job[_Result]) -> Reply[_Result]:
+        """Run a job; DhtStopped if there is no node any more."""
+
+    def stop(self, timeout_s: float) -> None:
+        """Close the node and what it lives in; jobs under way fail with DhtStopped."""
+
+
+class ThreadHost:
+    """A node in a thread of this process."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._stopping = asyncio.Event()
+        self._ready: Reply[Address] = Reply()
+        self._node: Node | None = None
+        self._replies: set[Reply[Any]] = set()
+        self._is_stopped = False
+        self._thread = threading.Thread(target=self._run, name="strobe-dht", daemon=True)
+
+    def start(self) -> Reply[Address]:
+        self._loop = new_loop()
+        self._thread.start()
+        return self._ready
+
+    def submit(self, job: Job[_Result]) -> Reply[_Result]:
+        reply: Reply[_Result] = Reply()
+        try:
+            self._loop.call_soon_threadsafe(self._begin, job, reply)
+        except RuntimeError as exc:  # the loop is closed
+            raise DhtStopped("this DHT was shut down; make a new one") from exc
+        return reply
+
+    def stop(self, timeout_s: float) -> None:
+        if self._is_stopped:
+            return
+        self._is_stopped = True
+        with contextlib.suppress(RuntimeError):  # the loop has ended by itself: the node could not be opened
+            self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            raise DhtStopped(f"the DHT's thread did not end within {timeout_s:g} s; a job on it blocks")
+
+    def _begin(self, job: Job[Any], reply: Reply[Any]) -> None:
+        if self._node is None or self._stopping.is_set():
+            reply.fail(DhtStopped("this DHT has not started, or was shut down"))
+            return
+        if reply.cancelled():
+            return
+        task = self._loop.create_task(_awaited(job, self._node))
+        self._replies.add(reply)
+        reply.when_cancelled(lambda: self._loop.call_soon_threadsafe(task.cancel))
+        task.add_done_callback(lambda task: self._end(task, reply))
+
+    def _end(self, task: asyncio.Task[Any], reply: Reply[Any]) -> None:
+        self._replies.discard(reply)
+        if task.cancelled():
+            reply.fail(DhtStopped("the DHT was shut down before this was done"))
+        elif (error := task.exception()) is not None:
+            reply.fail(error)
+        else:
+            reply.resolve(task.result())
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._live())
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        finally:
+            self._loop.close()
+
+    async def _live(self) -> None:
+        try:
+            self._node = await self._plan.open()
+        except BaseException as exc:  # noqa: BLE001  # whoever waits for the start gets it, whatever it is
+            self._ready.fail(exc)
+            return
+        self._ready.resolve(self._node.network.address)
+        await self._stopping.wait()
+        await self._node.close()
+
+
+async def _awaited(job: Job[_Result], node: Node) -> _Result:
+    return await job(node)
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """Return the fastest event loop that is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop

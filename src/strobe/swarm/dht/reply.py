@@ -1,0 +1,35 @@
+"""A result that is on its way: wait for it with `result()` in ordinary code, or `await` it in a coroutine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, InvalidStateError
+from typing import Any, TypeVar
+
+_Result = TypeVar("_Result")
+
+
+class Reply(Future[_Result]):
+    """A concurrent future that can be awaited too. Cancelling it ends the work."""
+
+    def __await__(self) -> Generator[Any, None, _Result]:
+        return asyncio.wrap_future(self).__await__()
+
+    def resolve(self, result: _Result) -> None:
+        """Set the result, unless nobody wants it any more."""
+        try:
+            self.set_result(result)
+        except InvalidStateError:
+            assert self.done()
+
+    def fail(self, error: BaseException) -> None:
+        """Set the exception, unless nobody wants it any more."""
+        try:
+            self.set_exception(error)
+        except InvalidStateError:
+            assert self.done()
+
+    def when_cancelled(self, action: Callable[[], object]) -> None:
+        """Call `action` if this gets cancelled, in the thread that does so."""
+        self.add_done_callback(lambda reply: action() if reply.cancelled() else None)

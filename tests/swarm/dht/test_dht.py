@@ -1,0 +1,152 @@
+"""The DHT object on real sockets: threads, coroutines, a process of its own, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from strobe.errors import UsageError
+from strobe.swarm.dht import DHT, BootstrapFailed, DhtStopped, Node, Options, get_dht_time
+from strobe.swarm.net.address import Address
+from strobe.swarm.net.identity import Identity
+
+_QUICK = Options(timeout_s=0.5)
+
+
+@pytest.fixture
+def swarm() -> Iterator[list[DHT]]:
+    first = DHT()
+    others = [DHT([first.address]) for _ in range(4)]
+    yield [first, *others]
+    for dht in [first, *others]:
+        dht.shutdown()
+
+
+def test_store_and_get_from_ordinary_code(swarm: list[DHT]) -> None:
+    now = get_dht_time()
+    assert swarm[1].store("key", ("a", 1.5), now + 60)
+    assert swarm[4].get("key") == (("a", 1.5), now + 60)
+    assert not swarm[2].store("key", "older", now + 30)
+    assert swarm[0].store_many(["x", "y"], [1, 2], now + 60, ["s", "s"]) == {("x", "s"): True, ("y", "s"): True}
+    got = swarm[3].get_many(["x", "y", "z"], latest=True)
+    assert got["x"] == ({"s": (1, now + 60)}, now + 60)
+    assert got["z"] is None
+
+
+def test_the_same_object_in_coroutines_and_threads(swarm: list[DHT]) -> None:
+    async def main() -> None:
+        stored = [
+            swarm[number % 5].store(number, number, get_dht_time() + 60, return_future=True) for number in range(20)
+        ]
+        assert all([await reply for reply in stored])
+        got = await asyncio.gather(*(swarm[2].get(number, latest=True, return_future=True) for number in range(20)))
+        assert [value and value.value for value in got] == list(range(20))
+
+    asyncio.run(main())
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda n=n: found.append(swarm[n % 5].get(n))) for n in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 10
+    assert None not in found
+
+
+async def _num_known(node: Node) -> int:
+    return len(node.peers.table)
+
+
+async def _fail(node: Node) -> None:
+    raise ZeroDivisionError("on purpose")
+
+
+async def _wait_long(node: Node) -> None:
+    await asyncio.sleep(1000)
+
+
+def test_run_coroutine_sees_the_node_and_its_errors_come_back(swarm: list[DHT]) -> None:
+    assert swarm[0].run_coroutine(_num_known) == 4
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        swarm[0].run_coroutine(_fail)
+    reply = swarm[0].run_coroutine(_wait_long, return_future=True)
+    assert reply.cancel()
+    assert swarm[0].run_coroutine(_num_known) == 4
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_behaves_like_a_thread(tmp_path: Path) -> None:
+    with DHT() as first, DHT([first.address], process=True, identity_path=tmp_path / "key") as other:
+        now = get_dht_time()
+        assert other.store("k", (1, 2), now + 60)
+        assert first.get("k") == ((1, 2), now + 60)
+        assert other.get("k") == ((1, 2), now + 60)
+        assert other.run_coroutine(_num_known) == 1
+        with pytest.raises(ZeroDivisionError, match="on purpose"):
+            other.run_coroutine(_fail)
+        assert other.peer_id == Identity.load(tmp_path / "key").peer_id
+        reply = other.run_coroutine(_wait_long, return_future=True)
+        other.shutdown()
+        with pytest.raises(DhtStopped):
+            reply.result(5)
+        with pytest.raises(DhtStopped):
+            other.get("k")
+    with pytest.raises(BootstrapFailed):
+        DHT([first.address], process=True, options=_QUICK)
+
+
+def test_shutdown_frees_the_port_ends_the_thread_and_fails_what_is_under_way() -> None:
+    dht = DHT()
+    port = dht.address.port
+    reply = dht.run_coroutine(_wait_long, return_future=True)
+    dht.shutdown()
+    dht.shutdown()
+    with pytest.raises(DhtStopped):
+        reply.result(5)
+    with pytest.raises(DhtStopped, match="make a new one"):
+        dht.get("k")
+    assert not any(thread.name == "strobe-dht" for thread in threading.enumerate())
+    with DHT(port=port) as again:
+        assert again.address.port == port
+
+
+def test_an_identity_on_disk_gives_the_same_peer_again(tmp_path: Path) -> None:
+    with DHT(identity_path=tmp_path / "key") as dht:
+        peer_id = dht.peer_id
+    with DHT(identity_path=tmp_path / "key") as dht:
+        assert dht.peer_id == peer_id
+
+
+def test_visible_addresses_are_what_others_join_by(swarm: list[DHT]) -> None:
+    addresses = swarm[0].get_visible_addresses()
+    assert addresses[0] == swarm[0].address
+    with DHT([str(addresses[0])], client_mode=True) as client:
+        assert client.client_mode
+        assert client.store("from a client", 1, get_dht_time() + 60)
+    assert swarm[3].get("from a client") is not None
+
+
+def test_mistakes_are_told() -> None:
+    with pytest.raises(UsageError, match="list of addresses"):
+        DHT("strobe://x@127.0.0.1:1")
+    dht = DHT(start=False)
+    with pytest.raises(UsageError, match="start"):
+        dht.get("k")
+    absent = Address(Identity.generate().peer_id, ("127.0.0.1",), 9)
+    started = time.monotonic()
+    with pytest.raises(BootstrapFailed, match="127.0.0.1:9"):
+        DHT([absent], options=_QUICK)
+    assert time.monotonic() - started < 10
+
+
+def test_two_swarms_of_real_peers_merge() -> None:
+    with DHT() as one, DHT() as other:
+        assert one.store("k", 1, get_dht_time() + 60)
+        assert other.get("k", latest=True) is None
+        assert other.join([one.address]) == 1
+        assert other.get("k", latest=True) is not None
