@@ -21,11 +21,18 @@ export interface RawTableProps {
 
 const ROW = 24;
 
+/** The index behind the last of ascending values that is not above `last`. */
+function endOf(x: Float64Array, last: number): number {
+  let at = lowerBound(x, last);
+  while (at < x.length && x[at] === last) at++;
+  return at;
+}
+
 export function RawTable({ lines, xAxis, zoom, isRaw, height }: RawTableProps): JSX.Element {
   const shown = useMemo(() => lines.filter((line) => !line.faint), [lines]);
   const table = useMemo(() => joinLines(shown), [shown]);
   const first = zoom === null ? 0 : lowerBound(table.x, zoom.first);
-  const last = zoom === null ? table.x.length : lowerBound(table.x, zoom.last + Number.EPSILON);
+  const last = zoom === null ? table.x.length : endOf(table.x, zoom.last);
   const cells = (index: number): JSX.Element => (
     <div class="raw-row">
       <span class="raw-cell">{xText(xAxis, table.x[first + index] as number)}</span>
