@@ -11,6 +11,7 @@ import { post, remove } from "../../server/client";
 import type { RunDocument } from "../../server/types";
 import { Button, IconButton } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
+import { Icon } from "../../ui/icon";
 import { Badge, CopyButton, StateDot } from "../../ui/note";
 import { say, sayError } from "../../ui/toast";
 import { InlineEdit } from "../workspace/list/inline-edit";
@@ -102,10 +103,22 @@ function Facts({ run, model }: { run: RunDocument; model: RunModel }): JSX.Eleme
           </Badge>
         )}
       </li>
-      <li title={`Started ${dateTime(begun)}`}>{relativeTime(begun, now)}</li>
-      <li title="How long it ran">{duration(Math.max(0, (end - begun) / 1000))}</li>
-      {run.host && <li title="Host">{run.host}</li>}
-      {run.user && <li title="User">{run.user}</li>}
+      <li title={`Started ${dateTime(begun)}`}>
+        <Icon name="clock" size={14} />
+        {relativeTime(begun, now)}, for {duration(Math.max(0, (end - begun) / 1000))}
+      </li>
+      {run.host && (
+        <li title="Host">
+          <Icon name="monitor" size={14} />
+          {run.host}
+        </li>
+      )}
+      {run.user && (
+        <li title="User">
+          <Icon name="user" size={14} />
+          {run.user}
+        </li>
+      )}
       {run.last_step !== null && <li title="Last step">step {run.last_step}</li>}
       <li class="run-id">
         <code title="Path of the run">{run.id}</code>

@@ -25,7 +25,7 @@ export function Artifacts(): JSX.Element {
     return (
       <EmptyState title="No artifacts" icon="group">
         <p>Datasets and models that the run logs or uses show up here, with what they came from:</p>
-        <pre class="overview-hint">run.log_artifact("model.pt", type="model")</pre>
+        <pre class="hint">run.log_artifact("model.pt", type="model")</pre>
       </EmptyState>
     );
   }

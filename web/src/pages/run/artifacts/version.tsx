@@ -48,7 +48,10 @@ export function VersionView({
         <Select
           label="Version"
           value={version.id}
-          options={others.map((one) => ({ value: one.id, title: `v${one.number}${names(one)}` }))}
+          options={others.map((one) => ({
+            value: one.id,
+            title: `v${one.number}${one.id === version.id ? "" : names(one)}`,
+          }))}
           onChange={onVersion}
         />
         {version.aliases.map((alias) => (
@@ -63,7 +66,7 @@ export function VersionView({
       <div class="card-body version">
         {version.deleted_ns !== null && <Badge tone="warn">deleted</Badge>}
         {version.description && <p>{version.description}</p>}
-        <dl class="about-facts">
+        <dl class="facts">
           <div>
             <dt>Type</dt>
             <dd>{version.type}</dd>

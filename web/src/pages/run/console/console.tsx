@@ -8,7 +8,7 @@ import { count, counted } from "../../../series/format";
 import { Button, IconButton } from "../../../ui/button";
 import { Select, TextField } from "../../../ui/field";
 import { EmptyState, ErrorNote } from "../../../ui/note";
-import type { ConsoleLane, ConsoleLine } from "../documents";
+import type { ConsoleLine } from "../documents";
 import { useRun } from "../model";
 import { useParam } from "../params";
 import { patternOf } from "./find";
@@ -125,7 +125,7 @@ export function Console(): JSX.Element {
     const search = `?x=wall&at=${String(line.time_ns / 1e6)}`;
     go({ name: "run", entity, project, run: id, tab: "charts" }, { search });
   };
-  const hasSeveral = new Set(pages.lanes.value.map((one: ConsoleLane) => one.writer)).size > 1;
+  const hasSeveral = new Set(pages.lanes.value.map(whoOf)).size > 1;
   return (
     <>
       <div class="run-bar">

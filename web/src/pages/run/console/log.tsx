@@ -31,6 +31,8 @@ export interface LogProps {
 
 export const ROW = 19;
 const MORE = 6;
+/** So few lines are all in the document: the browser scrolls and finds them itself. */
+const FEW = 400;
 
 export function Log(props: LogProps): JSX.Element {
   const { pages, isWrapped, isFollowing, onFollow, current } = props;
@@ -45,10 +47,12 @@ export function Log(props: LogProps): JSX.Element {
   const tall = tallOf(extent);
   const first = Math.max(0, Math.floor(top));
   const visible = Math.ceil(view / ROW) + 1;
+  const isFew = total <= FEW;
   // At the end of wrapped lines the last one stands at the bottom.
   const isAtEnd = isFollowing || (total > 0 && first + visible > total);
-  const start = isWrapped && isAtEnd ? Math.max(0, total - visible) : first;
-  const stop = Math.min(total, start + visible + (isAtEnd ? 0 : MORE));
+  const isHung = !isFew && isWrapped && isAtEnd;
+  const start = isFew ? 0 : isHung ? Math.max(0, total - visible) : first;
+  const stop = isFew ? total : Math.min(total, start + visible + (isAtEnd ? 0 : MORE));
 
   const scrollTo = useCallback((to: number) => {
     const element = scroller.current;
@@ -63,9 +67,9 @@ export function Log(props: LogProps): JSX.Element {
   }, []);
   useLayoutEffect(() => {
     if (!isFollowing || view === 0) return;
-    scrollTo(tall);
+    scrollTo(isFew ? (scroller.current?.scrollHeight ?? 0) : tall);
     setTop(lineAtScroll(extent, tall));
-  }, [isFollowing, total, view, tall]);
+  }, [isFollowing, total, view, tall, pages.beat.value]);
   useLayoutEffect(() => {
     if (view > 0) pages.show(Math.max(0, start - visible), Math.max(0, stop + visible));
   }, [pages, start, stop, visible, view]);
@@ -73,6 +77,10 @@ export function Log(props: LogProps): JSX.Element {
     props.handle,
     () => ({
       show: (line) => {
+        if (isFew) {
+          scroller.current?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: "center" });
+          return;
+        }
         const to = scrollForLine(extent, Math.max(0, line - Math.floor(visible / 3)));
         scrollTo(to);
         setTop(lineAtScroll(extent, to));
@@ -80,7 +88,7 @@ export function Log(props: LogProps): JSX.Element {
       toEnd: () => scrollTo(tall),
       focus: () => scroller.current?.focus(),
     }),
-    [total, view, visible, tall, scrollTo],
+    [total, view, visible, tall, scrollTo, isFew],
   );
   const onScroll = (): void => {
     const element = scroller.current;
@@ -112,7 +120,7 @@ export function Log(props: LogProps): JSX.Element {
       ),
     );
   }
-  const shift = isWrapped && isAtEnd ? 0 : -(top - first) * ROW;
+  const shift = isHung ? 0 : -(top - first) * ROW;
   return (
     <div
       ref={scroller}
@@ -124,13 +132,17 @@ export function Log(props: LogProps): JSX.Element {
       tabIndex={0}
       onScroll={onScroll}
     >
-      <div class="log-tall" style={{ height: `${Math.max(tall, view)}px` }}>
-        <div class={`log-rows${isWrapped && isAtEnd ? " log-rows-end" : ""}`} style={{ height: `${view}px` }}>
-          <div class="log-shift" style={{ transform: `translateY(${shift}px)` }}>
-            {rows}
+      {isFew ? (
+        <div class="log-few">{rows}</div>
+      ) : (
+        <div class="log-tall" style={{ height: `${Math.max(tall, view)}px` }}>
+          <div class={`log-rows${isHung ? " log-rows-end" : ""}`} style={{ height: `${view}px` }}>
+            <div class="log-shift" style={{ transform: `translateY(${shift}px)` }}>
+              {rows}
+            </div>
           </div>
         </div>
-      </div>
+      )}
     </div>
   );
 }

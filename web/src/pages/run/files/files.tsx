@@ -10,7 +10,6 @@ import { useParam } from "../params";
 import { useAll } from "../use-all";
 import { Preview } from "./preview";
 import { FileTree } from "./tree";
-import "./files.css";
 
 export function Files(): JSX.Element {
   const model = useRun();
@@ -24,7 +23,7 @@ export function Files(): JSX.Element {
     return (
       <EmptyState title="No files" icon="folder">
         <p>Media, and what the run saves, are kept here:</p>
-        <pre class="overview-hint">run.save("settings.yaml")</pre>
+        <pre class="hint">run.save("settings.yaml")</pre>
       </EmptyState>
     );
   }

@@ -9,6 +9,7 @@ import { Icon } from "../../../ui/icon";
 import { CopyButton, ErrorNote } from "../../../ui/note";
 import { SCROLLS } from "../scrolls";
 import { previewKind } from "./paths";
+import "./files.css";
 
 const FIRST = 256 * 1024;
 

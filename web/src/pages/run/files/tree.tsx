@@ -7,6 +7,7 @@ import { TextField } from "../../../ui/field";
 import { Icon } from "../../../ui/icon";
 import { VirtualList, type VirtualListHandle } from "../../../ui/virtual";
 import { type FileRow, fileRows, folderOf, type Sized } from "./paths";
+import "./files.css";
 
 export interface FileTreeProps<F extends Sized> {
   label: string;

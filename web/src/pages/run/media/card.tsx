@@ -39,11 +39,8 @@ export function MediaCard(props: MediaCardProps): JSX.Element {
           {name}
         </h2>
         {value !== null && (
-          <span
-            class={isOlder ? "media-older" : "quiet"}
-            title={isOlder ? `Nothing at step ${step}` : undefined}
-          >
-            step {count(value.step)}
+          <span class="quiet" title={isOlder ? `Nothing was logged at step ${step}` : undefined}>
+            {isOlder ? `last at step ${count(value.step)}` : `step ${count(value.step)}`}
           </span>
         )}
         <div class="card-end">

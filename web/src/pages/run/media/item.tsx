@@ -8,6 +8,7 @@ import { SCROLLS } from "../scrolls";
 import { Histogram } from "./histogram";
 import { Picture } from "./picture";
 import type { MediaItem } from "./records";
+import "./media.css";
 
 export interface ItemProps {
   item: MediaItem;

@@ -6,14 +6,15 @@ import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import { type Command, useCommands } from "../../../keys/commands";
 import { count, counted } from "../../../series/format";
 import type { Answer } from "../../../server/answer";
-import { Button, IconButton } from "../../../ui/button";
-import { Select, Slider, TextField } from "../../../ui/field";
+import { Button } from "../../../ui/button";
+import { Select, TextField } from "../../../ui/field";
 import { EmptyState, ErrorNote } from "../../../ui/note";
 import type { LoggedValue, ObjectKey, ObjectSteps } from "../documents";
 import { useFresh, useRun } from "../model";
 import { useParam } from "../params";
 import { MediaCard } from "./card";
 import { isTable } from "./records";
+import { StepSlider } from "./step-slider";
 import { placeOf, stepShown, unionOf } from "./steps";
 import "./media.css";
 
@@ -76,7 +77,7 @@ export function Media(): JSX.Element {
     return (
       <EmptyState title="No media were logged" icon="eye">
         <p>Images, sound, video, text, HTML and histograms show up here as they are logged:</p>
-        <pre class="overview-hint">run.log({'{"samples": strobe.Image(array)}'})</pre>
+        <pre class="hint">run.log({'{"samples": strobe.Image(array)}'})</pre>
       </EmptyState>
     );
   }
@@ -94,35 +95,7 @@ export function Media(): JSX.Element {
           onInput={setSearch}
           inputRef={field}
         />
-        <div class="media-steps">
-          <IconButton
-            icon="back"
-            label="Step before"
-            keys="["
-            disabled={place <= 0}
-            onClick={() => move(-1)}
-          />
-          <Slider
-            label="Step"
-            isLabelShown
-            min={0}
-            max={Math.max(0, steps.length - 1)}
-            value={Math.max(0, place)}
-            shown={step === null ? "" : count(step)}
-            disabled={steps.length < 2}
-            onInput={goTo}
-          />
-          <IconButton
-            icon="chevronRight"
-            label="Next step"
-            keys="]"
-            disabled={place >= steps.length - 1}
-            onClick={() => move(1)}
-          />
-          <span class="quiet media-place">
-            {count(place + 1)} of {counted(steps.length, "step")}
-          </span>
-        </div>
+        <StepSlider steps={steps} place={place} onPlace={goTo} />
         <div class="run-bar-end">
           <Button
             pressed={hasMarks}
@@ -143,7 +116,7 @@ export function Media(): JSX.Element {
             key={key}
             name={key}
             value={values[key] ?? null}
-            isAsked={values !== null && nearest.value !== undefined}
+            isAsked={nearest.value !== undefined}
             step={step}
             hasMarks={hasMarks}
             onStep={(to) => goTo(placeOf(steps, to))}

@@ -18,7 +18,7 @@ export function About({ run }: { run: RunDocument }): JSX.Element {
       <div class="card-body about">
         <Tags run={run} canWrite={canWrite} />
         <Notes run={run} canWrite={canWrite} />
-        <dl class="about-facts">
+        <dl class="facts">
           <Fact name="Started">{run.started_ns ? dateTime(run.started_ns / 1e6) : "not yet"}</Fact>
           <Fact name="Ended">{run.ended_ns ? dateTime(run.ended_ns / 1e6) : "–"}</Fact>
           {run.group && <Fact name="Group">{run.group}</Fact>}

@@ -52,7 +52,7 @@ export function Overview(): JSX.Element {
           <section class="card overview-none">
             <h2>Nothing was logged yet</h2>
             <p class="quiet">What the run logs shows up here as it comes:</p>
-            <pre class="overview-hint">run.log({'{"loss": 0.5}'})</pre>
+            <pre class="hint">run.log({'{"loss": 0.5}'})</pre>
           </section>
         )}
         <Code metadata={run.metadata} />

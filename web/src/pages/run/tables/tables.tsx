@@ -4,12 +4,13 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Command, useCommands } from "../../../keys/commands";
 import { count, counted } from "../../../series/format";
-import { Button, IconButton } from "../../../ui/button";
-import { Select, Slider, TextField } from "../../../ui/field";
+import { Button } from "../../../ui/button";
+import { Select, TextField } from "../../../ui/field";
 import { EmptyState, ErrorNote } from "../../../ui/note";
 import type { LoggedValue, ObjectKey, ObjectSteps } from "../documents";
 import { saveText } from "../download";
 import { isTable } from "../media/records";
+import { StepSlider } from "../media/step-slider";
 import { placeOf, stepShown } from "../media/steps";
 import { useFresh, useRun } from "../model";
 import { useParam } from "../params";
@@ -35,7 +36,7 @@ export function Tables(): JSX.Element {
     return (
       <EmptyState title="No tables were logged" icon="table">
         <p>Rows with columns of any kind, images too, show up here as they are logged:</p>
-        <pre class="overview-hint">run.log({'{"eval": strobe.Table(columns=[…], data=rows)}'})</pre>
+        <pre class="hint">run.log({'{"eval": strobe.Table(columns=[…], data=rows)}'})</pre>
       </EmptyState>
     );
   }
@@ -127,33 +128,7 @@ function OneTable({ name, names, onName }: OneTableProps): JSX.Element {
           onInput={setSearch}
           inputRef={field}
         />
-        {steps.length > 1 && (
-          <div class="media-steps">
-            <IconButton
-              icon="back"
-              label="Step before"
-              keys="["
-              disabled={place <= 0}
-              onClick={() => goTo(place - 1)}
-            />
-            <Slider
-              label="Step"
-              isLabelShown
-              min={0}
-              max={steps.length - 1}
-              value={Math.max(0, place)}
-              shown={step === null ? "" : count(step)}
-              onInput={goTo}
-            />
-            <IconButton
-              icon="chevronRight"
-              label="Next step"
-              keys="]"
-              disabled={place >= steps.length - 1}
-              onClick={() => goTo(place + 1)}
-            />
-          </div>
-        )}
+        {steps.length > 1 && <StepSlider steps={steps} place={place} onPlace={goTo} />}
         <div class="run-bar-end">
           <Select
             label="Group by"
