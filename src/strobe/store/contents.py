@@ -163,12 +163,17 @@ class Contents:
 
         Before a transaction refers to a content it must have held it.
         """
-        wanted = sorted(set(sha256s))  # in one order, so that two of these do not wait for each other
         found: set[str] = set()
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
-            sql = f"UPDATE blob SET held_ns = ? WHERE sha256 IN ({marks(len(some))}) RETURNING sha256"
+        for locked, some in _locked(sha256s, cursor.dialect.for_change):
+            sql = f"UPDATE blob SET held_ns = ? WHERE sha256 IN ({locked}) RETURNING sha256"
             found.update(row[0] for row in cursor.all(sql, self.clock(), *some))
+        return found
+
+    def hold_on(self, cursor: Cursor, sha256s: Iterable[str]) -> set[str]:
+        """Do the same with contents that a transaction before this one has held; nobody waits for that."""
+        found: set[str] = set()
+        for locked, some in _locked(sha256s, cursor.dialect.for_reference):
+            found.update(row[0] for row in cursor.all(locked, *some))
         return found
 
     def find(self, sha256: str) -> Content | None:
@@ -224,6 +229,14 @@ def _check(found: Content, expected: Content) -> None:
             f"what came in has the sha256 {found.sha256}, {expected.sha256} was announced; "
             "it has changed meanwhile or on its way, begin the upload anew"
         )
+
+
+def _locked(sha256s: Iterable[str], lock: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield SELECTs that lock contents, all in one order: two transactions do not wait for each other then."""
+    wanted = sorted(set(sha256s))
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        yield f"SELECT sha256 FROM blob WHERE sha256 IN ({marks(len(some))}) ORDER BY sha256{lock}", some
 
 
 def _new_key(sha256: str) -> str:

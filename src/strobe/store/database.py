@@ -24,8 +24,12 @@ class Dialect:
     name: str
     #: types in CREATE TABLE
     types: dict[str, str]
-    #: appended to a SELECT of rows that this transaction is about to change
+    #: appended to a SELECT of rows that this transaction is about to change or delete
     for_update: str
+    #: to one of rows that it changes, but for their keys: others may go on referring to them
+    for_change: str
+    #: to one of rows that it refers to: they must not be deleted, whatever else is changed in them
+    for_reference: str
 
     def spell(self, statements: str) -> str:
         """Replace `{identity}`, `{bytes}` and the like in table definitions."""
@@ -36,6 +40,8 @@ SQLITE = Dialect(
     name="sqlite",
     types={"identity": "INTEGER PRIMARY KEY AUTOINCREMENT", "bytes": "BLOB", "text_c": "TEXT COLLATE BINARY"},
     for_update="",
+    for_change="",
+    for_reference="",
 )
 POSTGRES = Dialect(
     name="postgres",
@@ -46,6 +52,8 @@ POSTGRES = Dialect(
         "text_c": 'TEXT COLLATE "C"',
     },
     for_update=" FOR UPDATE",
+    for_change=" FOR NO KEY UPDATE",
+    for_reference=" FOR KEY SHARE",
 )
 
 

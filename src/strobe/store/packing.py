@@ -60,7 +60,7 @@ def _pack(
     rows.sort()  # in one order, so that two of these do not wait for each other
 
     def add(cursor: Cursor) -> tuple[T] | None:
-        if contents.hold(cursor, known) != known:
+        if contents.hold_on(cursor, known) != known:
             return None
         cursor.many(
             "INSERT INTO blob (sha256, md5, size, key, stored_ns, held_ns) VALUES (?, ?, ?, ?, ?, ?) "

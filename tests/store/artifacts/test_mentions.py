@@ -216,6 +216,7 @@ def test_a_store_of_the_first_version_learns_what_its_runs_said(
         cursor.run("DROP TABLE artifact_mention")
         cursor.run("DROP INDEX artifact_version_digest")
         cursor.run("DROP INDEX run_parent")
+        cursor.run("DROP TABLE ended_session")
         cursor.run("DELETE FROM schema_version WHERE version > 1")
 
     database.write(go_back)

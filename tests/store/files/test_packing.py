@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -138,3 +139,20 @@ def test_a_transaction_that_fails_leaves_nothing(files: Files, blobs: DirectoryB
         keep_all(files.contents, [(Hashes.of(b"x"), b"x")], fail)
     assert list(blobs.list()) == []
     assert files.contents.find(Hashes.of(b"x").sha256) is None
+
+
+def test_many_at_once_that_bring_the_same_do_not_wait_for_each_other(
+    contents: Contents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strobe.store.postgres._TRIES", 1)  # a deadlock is an error then
+    bodies = [b"%d" % number for number in range(600)]
+
+    def bring_some(seed: int) -> None:
+        rng = random.Random(seed)
+        for _ in range(5):
+            some = rng.sample(bodies, 200)
+            keep_all(contents, [(Hashes.of(body), body) for body in some], lambda cursor: None)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(bring_some, range(8)))
+    assert sum(contents.find(Hashes.of(body).sha256) is not None for body in bodies) > 500
