@@ -147,6 +147,7 @@ def test_a_run_that_is_brought_back_while_it_is_purged_stays(scene: Scene, write
     assert scene.runs.purge(deleted_before_ns=scene.clock()) == 1
     with pytest.raises(NotInStore):
         scene.runs.find(PATH, with_deleted=True)
+    assert scene.runs.asked_to_stop([PATH]) == []  # asked after a batch was taken in: not the moment to fail
 
 
 def test_a_run_that_is_started_again_while_its_time_is_over_stays(scene: Scene, writer: Writer) -> None:

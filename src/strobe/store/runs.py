@@ -114,8 +114,15 @@ class Runs:
         """Return the runs among these that somebody wants to stop and that have not ended."""
 
         def ask(cursor: Cursor) -> list[RunPath]:
-            rows = (find_run(cursor, path, with_deleted=True) for path in paths)
-            return [row.path for row in rows if row.stop_by is not None and row.state in ("running", "crashed")]
+            stop = []
+            for path in paths:
+                try:
+                    row = find_run(cursor, path, with_deleted=True)
+                except NotInStore:
+                    continue  # removed for good since it was taken in: nothing to stop
+                if row.stop_by is not None and row.state in ("running", "crashed"):
+                    stop.append(row.path)
+            return stop
 
         return self._database.read(ask)
 
