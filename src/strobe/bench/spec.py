@@ -1,0 +1,77 @@
+"""What a benchmark is: Model + Implementation + Mode + Configuration, declared once and never changed in silence.
+
+A `Benchmark` is a value. It names the workload as text (`module:factory`), so that listing and comparing benchmarks
+imports no framework; `load_workload` imports it, and only a worker calls that.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from strobe.bench.workload import Workload
+from strobe.errors import Error
+
+Implementation = Literal["OOTB", "Optimized", "Micro"]
+Units = Literal["ex/s", "TF/s", "GB/s"]
+Tier = Literal["smoke", "ci", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """`percentile` of the steps must take at most `limit_ms`."""
+
+    limit_ms: float
+    percentile: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """One row of the suite, measured at several batch sizes."""
+
+    model: str
+    implementation: Implementation
+    mode: str
+    config: str
+    version: int
+    owner: str
+    units: Units
+    batch_sizes: tuple[int, ...]
+    max_batch: int
+    tier: Tier
+    #: "module:factory"; the factory takes `parameters` as keywords and returns a Workload
+    workload: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    latency: Latency | None = None
+    #: greatest error, relative to the spread of the output, that counts as correct
+    tolerance: float = 1e-3
+    #: what an Optimized implementation does otherwise than OOTB
+    changes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.implementation == "Optimized") != bool(self.changes):
+            raise Error(f"{self.key}: an Optimized benchmark lists its changes, any other has none: {self.changes}")
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+
+    @property
+    def key(self) -> str:
+        """Path of the benchmark, such as `dlrm/ootb/inference/A.1dev-embed4-fp32`."""
+        return "/".join((_slug(self.model), self.implementation.lower(), _slug(self.mode), self.config))
+
+
+def _slug(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def load_workload(benchmark: Benchmark) -> Workload:
+    """Import and call the workload's factory; raises strobe.Error for a name that is not there."""
+    module_name, _, factory_name = benchmark.workload.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), factory_name)
+    except (ImportError, AttributeError) as exc:
+        raise Error(f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}); is torch installed?") from exc
+    workload: Workload = factory(**benchmark.parameters)
+    return workload
