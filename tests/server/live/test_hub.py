@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from strobe.errors import StoreBusy
 from strobe.server.live import Hub, Interest, StoreSource
 from strobe.server.live import hub as hub_module
 from strobe.server.live import source as source_module
@@ -244,6 +245,22 @@ def test_who_was_away_for_too_long_is_told_what_changed(store: Store, how: str) 
             await target.close()
 
     run_with_hub(store, test, linger_s=0.1 if how == "late" else 30.0)
+
+
+def test_who_could_not_be_told_what_was_missed_is_not_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    interest = Interest(frozenset([Logger(store).id]))
+
+    def away(*arguments: object) -> list[str]:
+        raise StoreBusy("the database is away for a moment")
+
+    monkeypatch.setattr(StoreSource, "changed_among", away)
+
+    async def test(hub: Hub) -> None:
+        with pytest.raises(StoreBusy):
+            await hub.subscribe(interest, "abc-1-1")
+        assert hub.num_subscribers == 0
+
+    run_with_hub(store, test)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,11 @@ class Hub:
                 if event.number > place.number and interest.wants(event):
                     subscription.put(self._write(event))
         elif place is not None:
-            missed = await anyio.to_thread.run_sync(lambda: self._missed(interest, place))
+            try:
+                missed = await anyio.to_thread.run_sync(lambda: self._missed(interest, place))
+            except BaseException:
+                self.unsubscribe(subscription)  # nobody else will: who asked gets an error, or has gone
+                raise
             subscription.put(self._written("reset", missed))
         return subscription
 
