@@ -6,6 +6,7 @@ machine slows both; medians count. A ratio is ours / bare uPlot.
     first draw    panels of runs of points, all on the screen: from nothing to the frame after the last one is drawn
     hover         one move of the mouse over a panel: the crosshair in all panels, the values of all runs of that one
     zoom          one run of raw points, another range of x: until it is drawn
+    scrolling     a list of 100,000 runs, against one of 100: work per frame
     off screen    canvases of panels that are far from the window (none)
     size          all JavaScript of the built dashboard, gzip
 
@@ -39,12 +40,16 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 WEB = Path(__file__).resolve().parent.parent / "web"
 MOST_TIMES_BARE = 1.5
+#: "the same", on a machine that does other things too
+MOST_TIMES_FEW_RUNS = 1.3
 HOVER_MS = 33.0
 SIZE_BYTES = 150_000
 #: all panels of the default ask fit into it
 WINDOW = {"width": 1920, "height": 2000}
 _HOVER_MOVES = 60
 _ZOOMS = 12
+_SCROLLS = 80
+_FEW_RUNS, _MANY_RUNS = 100, 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +167,28 @@ def _settled(page: Page) -> int:
     return far
 
 
+def scrolling(browser: Browser, url: str, repeat: int) -> Measure:
+    page = browser.new_page(viewport={"width": 1280, "height": 920})
+    page.goto(f"{url}/runs.html")
+    few: list[float] = []
+    many: list[float] = []
+    for _ in range(max(2, repeat // 2)):
+        for count, costs in ((_FEW_RUNS, few), (_MANY_RUNS, many)):
+            call(page, "show", count)
+            page.wait_for_timeout(500)
+            if not 10 < (shown := call(page, "rows")) < 100:
+                raise SystemExit(f"{shown} rows are in the document for {count} runs: nothing to measure")
+            costs.extend(call(page, "scroll", _SCROLLS))
+    page.close()
+    a, b = statistics.median(many), statistics.median(few)
+    return Measure(
+        name="scrolling, x 100 runs",
+        value=a / b,
+        bar=MOST_TIMES_FEW_RUNS,
+        detail=f"{a:.1f} ms a frame, p95 {_p95(many):.0f}; with {_FEW_RUNS} runs {b:.1f} ms, p95 {_p95(few):.0f}",
+    )
+
+
 def measure(browser: Browser, url: str, options: argparse.Namespace) -> list[Measure]:
     page = browser.new_page(viewport={"width": WINDOW["width"], "height": WINDOW["height"]})
     problems: list[str] = []
@@ -201,7 +228,7 @@ def main() -> int:
         build([], app)
         size = gzip_size(app)
         with served(pages) as url, chromium() as browser:
-            measures = measure(browser, url, options)
+            measures = [*measure(browser, url, options), scrolling(browser, url, options.repeat)]
     measures.append(Measure(name="size, kB gzip", value=size / 1000, bar=SIZE_BYTES / 1000, detail="all JavaScript"))
     for one in measures:
         verdict = "ok" if one.is_met else "MISSED"

@@ -10,7 +10,11 @@ export default defineConfig({
   build: {
     target: "es2022",
     rollupOptions: {
-      input: { charts: resolve(here, "charts.html"), gallery: resolve(here, "gallery.html") },
+      input: {
+        charts: resolve(here, "charts.html"),
+        gallery: resolve(here, "gallery.html"),
+        runs: resolve(here, "runs.html"),
+      },
     },
   },
 });
