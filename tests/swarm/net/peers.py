@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from strobe.swarm.net import AES_GCM, Caller, Contact, Identity, Limits, Payload, PeerNetwork
 from strobe.swarm.net.cipher import Suite
+from strobe.swarm.net.ports import bind
 
 T = TypeVar("T")
 
@@ -79,10 +80,10 @@ class BadPath(asyncio.DatagramProtocol):
         self.log: list[bytes] = []
         self.is_cut = False
 
-    async def open(self) -> int:
-        self._front, _ = await self._loop.create_datagram_endpoint(lambda: self, local_addr=("127.0.0.1", 0))
-        port: int = self._front.get_extra_info("sockname")[1]
-        return port
+    async def open(self, port: int = 0) -> int:
+        self._front, _ = await self._loop.create_datagram_endpoint(lambda: self, local_addr=("127.0.0.1", port))
+        found: int = self._front.get_extra_info("sockname")[1]
+        return found
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
         self._loop.create_task(self._forward(data, addr))
@@ -177,7 +178,11 @@ class BadStream:
 async def bad_stream(network: PeerNetwork) -> AsyncIterator[tuple[Contact, BadStream]]:
     """The contact by which a peer is reached by datagrams as they are and by streams through a proxy."""
     contact = network.address.contact
-    async with bad_path(network) as (through, _):
+    ((datagrams, listener),) = bind(("127.0.0.1",), 0)  # a number that is free for both
+    port = listener.getsockname()[1]
+    datagrams.close()
+    listener.close()
+    async with bad_path(network, port=port) as (through, _):
         proxy = BadStream((contact.host, contact.port))
         await proxy.open(through.port)
         try:
@@ -188,12 +193,18 @@ async def bad_stream(network: PeerNetwork) -> AsyncIterator[tuple[Contact, BadSt
 
 @asynccontextmanager
 async def bad_path(
-    network: PeerNetwork, *, loss: float = 0.0, doubles: float = 0.0, delay_s: float = 0.0, seed: int = 1
+    network: PeerNetwork,
+    *,
+    loss: float = 0.0,
+    doubles: float = 0.0,
+    delay_s: float = 0.0,
+    seed: int = 1,
+    port: int = 0,
 ) -> AsyncIterator[tuple[Contact, BadPath]]:
     """The contact by which a peer is reached through a bad path."""
     contact = network.address.contact
     path = BadPath((contact.host, contact.port), loss=loss, doubles=doubles, delay_s=delay_s, seed=seed)
-    port = await path.open()
+    port = await path.open(port)
     try:
         yield Contact(contact.id, "127.0.0.1", port), path
     finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from cryptography.exceptions import InvalidTag
@@ -26,6 +27,12 @@ __all__ = ["AES_GCM", "KEY_BYTES", "PLAIN", "Cipher", "InvalidTag", "Suite", "no
 def nonce(counter: int) -> bytes:
     """Return the 12 bytes that belong to the n-th use of a key."""
     return _NONCE.pack(0, counter)
+
+
+@lru_cache(maxsize=256)
+def _public_key(raw: bytes) -> X25519PublicKey:
+    # Each is used two or three times in a handshake, and those of busy peers in many.
+    return X25519PublicKey.from_public_bytes(raw)
 
 
 class Cipher(Protocol):
@@ -64,7 +71,7 @@ class _AesGcm:
         return AESGCM(key)
 
     def exchange(self, private: X25519PrivateKey, public: bytes) -> bytes:
-        return private.exchange(X25519PublicKey.from_public_bytes(public))
+        return private.exchange(_public_key(public))
 
 
 class _Open:

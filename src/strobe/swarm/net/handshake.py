@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from strobe.errors import Error
-from strobe.swarm.net.cipher import Suite, nonce
+from strobe.swarm.net.cipher import Cipher, Suite, nonce
 from strobe.swarm.net.identity import PUBLIC_BYTES, Identity, peer_id_of, peer_text
 from strobe.swarm.net.network import PeerId
 from strobe.swarm.net.packet import NO_COOKIE, Accept, Init, pack_finish
@@ -59,14 +59,14 @@ class Keys(NamedTuple):
 class _Transcript:
     """All that was said so far, as a hash, and all that was agreed on, as a chain of keys."""
 
-    __slots__ = ("_chain", "_hash", "_key", "_suite", "_uses")
+    __slots__ = ("_chain", "_cipher", "_hash", "_suite", "_uses")
 
     def __init__(self, suite: Suite, init: Init) -> None:
         self._suite = suite
         # A cookie proves an address to whoever made it; it is not part of what the two agree on.
         self._hash = hashlib.sha256(_NAME + init._replace(cookie=NO_COOKIE).pack()).digest()
         self._chain = self._hash
-        self._key = b""
+        self._cipher: Cipher  # from the first agreement on
         self._uses = 0
 
     def hear(self, words: bytes) -> None:
@@ -74,17 +74,17 @@ class _Transcript:
 
     def agree(self, secret: bytes) -> None:
         derived = HKDF(_SHA256, 64, self._chain, self._hash).derive(secret)
-        self._chain, self._key, self._uses = derived[:32], derived[32:], 0
+        self._chain, self._cipher, self._uses = derived[:32], self._suite.cipher(derived[32:]), 0
 
     def seal(self, data: bytes) -> bytes:
-        sealed = self._suite.cipher(self._key).encrypt(nonce(self._uses), data, self._hash)
+        sealed = self._cipher.encrypt(nonce(self._uses), data, self._hash)
         self._uses += 1
         self.hear(sealed)
         return sealed
 
     def open(self, sealed: bytes) -> bytes:
         try:
-            data = self._suite.cipher(self._key).decrypt(nonce(self._uses), sealed, self._hash)
+            data = self._cipher.decrypt(nonce(self._uses), sealed, self._hash)
         except InvalidTag as exc:
             raise HandshakeFailed("a sealed part of a handshake does not open") from exc
         self._uses += 1

@@ -46,6 +46,7 @@ class PeerNetwork:
         self._ports = [DatagramPort(datagrams, self._on_datagram) for datagrams, _ in sockets]
         self._listeners = [listener for _, listener in sockets]
         self._sessions = Sessions(identity.peer_id, limits)
+        self._indices = self._sessions.indices
         self.serving = Serving(limits, self._loop)
         self.calls = Calls(limits, self._to_stream)
         self.handshakes = Handshakes(identity, suite, limits, self._sessions.indices, self._on_established, now)
@@ -242,11 +243,12 @@ class PeerNetwork:
         if kind == p.DATA:
             if len(packet) < p.HEADER.size:
                 return
-            session = self._sessions.at(p.HEADER.unpack_from(packet)[1])
-            if session is None:
-                self._reset(packet, source, port)
+            _, index, counter = p.HEADER.unpack_from(packet)
+            session = self._indices.get(index)
+            if type(session) is not Session:
+                self._reset(index, source, port)
                 return
-            message = session.open(packet)
+            message = session.open(packet, counter)
             if message is not None:
                 self._on_message(session, message)
         elif kind == p.FINISH:
@@ -284,10 +286,9 @@ class PeerNetwork:
                 session.stream.stop(number, is_reply=True)
             self.serving.cancel(session, number)
 
-    def _reset(self, packet: bytes, source: SocketAddress, port: DatagramPort) -> None:
+    def _reset(self, index: int, source: SocketAddress, port: DatagramPort) -> None:
         """Tell somebody that its session is not known here; shorter than what it sent, and not often."""
-        index = p.HEADER.unpack_from(packet)[1]
-        if index not in self._sessions.indices and self._resets.take(time.monotonic()):
+        if index not in self._indices and self._resets.take(time.monotonic()):
             port.send(p.pack_reset(index), source)
 
     def _on_reset(self, packet: bytes, source: SocketAddress) -> None:

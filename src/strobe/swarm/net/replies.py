@@ -27,6 +27,8 @@ class Large:
 
 
 RUNNING = Running()
+#: most sessions are quiet, and a set of their own would be a tenth of what they take
+_NONE: frozenset[int] = frozenset()
 Kept = bytes | Running | Large
 
 
@@ -40,7 +42,7 @@ class Replies:
         self._floor = 0
         self._kept: dict[int, Kept] = {}
         #: of those that are kept, the ones that were there at the last sweep already
-        self._stale: set[int] = set()
+        self._stale: set[int] | frozenset[int] = _NONE
         self._bytes = 0
         self.num_large = 0
 
@@ -85,7 +87,6 @@ class Replies:
     def drop(self, number: int) -> None:
         """Forget a reply; the request stays seen."""
         kept = self._kept.pop(number, None)
-        self._stale.discard(number)
         if isinstance(kept, bytes):
             self._bytes -= len(kept)
         elif isinstance(kept, Large):
@@ -96,17 +97,15 @@ class Replies:
         kept = self._kept.pop(number, None)
         if kept is not None:  # asked for again, so it is missing: the last to make room
             self._kept[number] = kept
-            self._stale.discard(number)
+            self._stale -= {number}
         return kept
 
     def sweep(self) -> None:
         """Drop what nobody asked for since the last sweep; what is running stays."""
-        if not self._kept:
-            return
-        for number in list(self._stale):
+        for number in self._stale:
             if self._kept.get(number) is not RUNNING:
                 self.drop(number)
-        self._stale = set(self._kept)
+        self._stale = set(self._kept) if self._kept else _NONE
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -26,7 +26,7 @@ _FRAME = struct.Struct("<IBI")
 _OPEN = struct.Struct("<QI")
 MESSAGE, OPEN_REQUEST, OPEN_REPLY, CHUNK_REQUEST, CHUNK_REPLY, STOP_REQUEST, STOP_REPLY, ATTACHED = range(8)
 
-CHUNK = 256 << 10
+CHUNK = 512 << 10
 _FIRST_BUFFER = 16 << 10
 _MAX_SMALL = 64 << 10
 #: no key seals more frames than this; the next call opens another stream
@@ -42,8 +42,8 @@ class Host(Protocol):
 
     def on_message(self, session: Session, message: bytes) -> None: ...
 
-    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> bool:
-        """Reserve room for a large payload, or say to whom it concerns why not."""
+    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> memoryview | None:
+        """Return room for a large payload, or say to whom it concerns why there is none."""
 
     def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         """Take a large payload whose room was reserved: a request's, or (without method) a reply's."""
@@ -74,10 +74,10 @@ class _Outgoing:
 class _Incoming:
     __slots__ = ("method", "offset", "oldest", "view")
 
-    def __init__(self, method: bytes | None, oldest: int, size: int) -> None:
+    def __init__(self, method: bytes | None, oldest: int, view: memoryview) -> None:
         self.method = method
         self.oldest = oldest
-        self.view = memoryview(bytearray(size))
+        self.view = view
         self.offset = 0
 
 
@@ -278,11 +278,12 @@ class Stream:
         if key in self._incoming or size == 0 or oldest > number or len(body) > _OPEN.size + m.MAX_METHOD:
             raise StreamBroken(f"request {number} announces {size} bytes in the wrong place")
         self.used = time.monotonic()
-        if not self._host.admit(self.session, number, is_reply, size):
+        view = self._host.admit(self.session, number, is_reply, size)
+        if view is None:
             self._small.append(_framed(STOP_REPLY if is_reply else STOP_REQUEST, number, b""))
             self._notify()
             return
-        self._incoming[key] = _Incoming(None if is_reply else body[_OPEN.size :], oldest, size)
+        self._incoming[key] = _Incoming(None if is_reply else body[_OPEN.size :], oldest, view)
 
     def _target(self, number: int, is_reply: bool, size: int) -> memoryview | None:
         """Return where a chunk belongs; None for a payload that was refused and not stopped in time."""

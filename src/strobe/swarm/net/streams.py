@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from strobe.swarm.net import message as m
+from strobe.swarm.net.buffers import Buffers
 from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
 from strobe.swarm.net.cipher import InvalidTag, Suite, nonce
 from strobe.swarm.net.limits import Limits
@@ -64,6 +65,7 @@ class Streams:
         self._on_message = on_message
         self._on_session_lost = on_session_lost
         self._tasks: set[asyncio.Task[None]] = set()
+        self._buffers = Buffers()
         self._unattached = 0
         self._opening: set[Session] = set()
         self.live: set[Stream] = set()
@@ -267,6 +269,7 @@ class Streams:
 
     def sweep(self, now: float) -> None:
         """Close what is idle, and what stands still in the middle of a payload."""
+        self._buffers.sweep()
         for stream in list(self.live):
             session = stream.session
             stalled = not stream.is_idle and now - stream.moved > self._limits.stream_stall_s
@@ -284,17 +287,17 @@ class Streams:
     def on_message(self, session: Session, message: bytes) -> None:
         self._on_message(session, message)
 
-    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> bool:
+    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> memoryview | None:
         if number not in session.calls if is_reply else not self._serving.is_new(session, number):
-            return False
+            return None
         refusal = self._serving.reserve(session, size)
         if refusal is None:
-            return True
+            return self._buffers.take(size)
         if is_reply:
             self._calls.refused(session, number, refusal)
         elif session.stream is not None:
             session.stream.send(m.refused(number, refusal))
-        return False
+        return None
 
     def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         if method is None:
