@@ -359,6 +359,15 @@ def test_a_change_that_was_seen_just_before_somebody_asked_is_told(store: Store)
     asyncio.run(session())
 
 
+def test_all_runs_that_change_in_one_moment_are_seen(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "_LIMIT", 2)
+    for number in range(7):
+        Logger(store, f"r{number}")
+    buried = store.runs.bury(silent_for_ns=-(10**9), now_ns=time.time_ns())
+    seen = StoreSource(store.database).changed_since(buried[0].changed_ns)
+    assert sorted(run.name for run in seen) == [f"r{number}" for number in range(7)]
+
+
 def test_subscribers_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_module, "MAX_SUBSCRIBERS", 1)
 

@@ -88,18 +88,19 @@ class StoreSource:
         """Return the runs that changed at that time or later, the earliest first."""
 
         def ask(cursor: Cursor) -> list[Seen]:
-            found: dict[int, Seen] = {}
-            since = changed_ns
+            found: list[Seen] = []
+            # By the run as well: those that were silent are called crashed in one moment, however many they are.
+            since, after = changed_ns, -1
             while True:
                 rows = cursor.all(
-                    f"SELECT {_COLUMNS} {_FROM} WHERE run.changed_ns >= ? ORDER BY run.changed_ns LIMIT ?",
-                    since,
-                    _LIMIT,
+                    f"SELECT {_COLUMNS} {_FROM} WHERE (run.changed_ns, run.id) > (?, ?)"
+                    " ORDER BY run.changed_ns, run.id LIMIT ?",
+                    *(since, after, _LIMIT),
                 )
-                found |= {row[0]: Seen(*row) for row in rows}
-                if len(rows) < _LIMIT or rows[-1][8] == since:
-                    return list(found.values())
-                since = rows[-1][8]
+                found += [Seen(*row) for row in rows]
+                if len(rows) < _LIMIT:
+                    return found
+                since, after = found[-1].changed_ns, found[-1].id
 
         return self._database.read(ask)
 
