@@ -43,6 +43,23 @@ def test_a_directory_that_can_not_be(tmp_path: Path) -> None:
         DirectoryBlobs(tmp_path / "blobs").put("a", [b"x"])
 
 
+@pytest.mark.skipif(os.name != "posix", reason="directories can't be forced to the disk elsewhere")
+def test_the_names_of_new_directories_survive_a_power_failure_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forced: set[int] = set()
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        forced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr("strobe.store.blobs.directory.os.fsync", noting)
+    DirectoryBlobs(tmp_path).put("sha256/ab/cd", [b"x"])
+    for place in (".", "sha256", "sha256/ab", "sha256/ab/cd"):
+        assert (tmp_path / place).stat().st_ino in forced, place
+
+
 _KILLED = """
 import os, sys
 from pathlib import Path

@@ -98,7 +98,7 @@ class DirectoryDraft:
         with _translated(target):
             os.fsync(self._file.fileno())
             self._file.close()
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make_directory(target.parent)
             os.replace(self._path, target)
             _sync_directory(target.parent)
 
@@ -130,6 +130,14 @@ def _pieces(descriptor: int, path: Path, start: int, stop: int | None) -> Iterat
             if left is not None:
                 left -= len(piece)
             yield piece
+
+
+def _make_directory(path: Path) -> None:
+    """Make a directory with what is above it; their names are forced to the disk, too, or files in them could go."""
+    if not path.is_dir():
+        _make_directory(path.parent)
+        path.mkdir(exist_ok=True)
+        _sync_directory(path.parent)
 
 
 def _sync_directory(path: Path) -> None:
