@@ -39,7 +39,7 @@ export function AttemptCharts({ attempt, onClose }: { attempt: number; onClose: 
     );
   }
   return (
-    <>
+    <div class="attempt-charts">
       <div class="run-bar">
         <Select
           label="Attempt"
@@ -75,7 +75,7 @@ export function AttemptCharts({ attempt, onClose }: { attempt: number; onClose: 
           </article>
         ))}
       </div>
-    </>
+    </div>
   );
 }
 

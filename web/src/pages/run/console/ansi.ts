@@ -32,7 +32,7 @@ export const PLAIN: AnsiStyle = {
 /** Control sequences (CSI), operating system commands up to their end (OSC), other escapes, other controls but tab. */
 const CONTROL =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what this is about
-  /\x1b\[([0-9:;<=>?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[^[\]]?|[\x00-\x08\x0a-\x1f\x7f]/g;
+  /\x1b\[([0-9:;<=>?]*)[ -/]*([@-~]|$)|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[^[\]]?|[\x00-\x08\x0a-\x1f\x7f]/g;
 
 /** Return the text in pieces of one style each; no piece is empty. */
 export function parseAnsi(text: string): AnsiSpan[] {

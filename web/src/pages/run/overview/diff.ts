@@ -47,7 +47,8 @@ export function parseDiff(text: string): DiffFile[] {
   if (rows.at(-1) === "") rows.pop();
   for (const row of rows) {
     const isInside = leftBefore > 0 || leftAfter > 0;
-    if (!isInside && row.startsWith("diff --git ")) {
+    if (row.startsWith("diff --git ")) {
+      leftBefore = leftAfter = 0;
       close();
       draft = open(headerPath(row));
       continue;

@@ -158,7 +158,8 @@ function MetricRow({
             title={`${count(digest.nan)} NaN, ${count(digest.posinf)} inf, ${count(digest.neginf)} -inf`}
           >
             <Icon name="warning" size={12} />
-            {count(odd)} not finite
+            {count(odd)}
+            <span class="metric-odd-text">not finite</span>
           </span>
         )}
       </td>

@@ -14,10 +14,11 @@ import { StepSlider } from "../media/step-slider";
 import { placeOf, stepShown } from "../media/steps";
 import { useFresh, useRun } from "../model";
 import { useParam } from "../params";
+import { filtersOf, sortOf, textOfFilters } from "./address";
 import { csvOf } from "./csv";
 import { Grid } from "./grid";
 import { loadTable } from "./load";
-import { type Filters, groupsOf, rowsOf, type Sort } from "./shape";
+import { groupsOf, rowsOf } from "./shape";
 import type { TableData } from "./table";
 import "./tables.css";
 
@@ -222,36 +223,4 @@ function useTable(name: string, step: number | null): Loaded {
     isLoading: answer.isLoading,
     retry: answer.reload,
   };
-}
-
-/** Filters in the address: "score:> 0.5;label:cat", with ";", ":" and "\" of their own after a backslash. */
-export function filtersOf(text: string): Filters {
-  const filters: Record<string, string> = {};
-  for (const part of split(text, ";")) {
-    const [name = "", ...rest] = split(part, ":");
-    const value = rest.join(":");
-    if (name && value) filters[unescaped(name)] = unescaped(value);
-  }
-  return filters;
-}
-
-export function textOfFilters(filters: Filters): string {
-  const escaped = (text: string): string => text.replace(/[\\;:]/g, "\\$&");
-  return Object.entries(filters)
-    .filter(([, text]) => text !== "")
-    .map(([name, text]) => `${escaped(name)}:${escaped(text)}`)
-    .join(";");
-}
-
-function split(text: string, separator: string): string[] {
-  return text.split(new RegExp(`(?<!\\\\)${separator}`));
-}
-
-function unescaped(text: string): string {
-  return text.replace(/\\(.)/g, "$1");
-}
-
-function sortOf(text: string): Sort | null {
-  if (text === "") return null;
-  return text.startsWith("-") ? { column: text.slice(1), isDown: true } : { column: text, isDown: false };
 }
