@@ -30,6 +30,17 @@ export class NameIndex {
       : this.matching(pattern, limit);
   }
 
+  /** Return all names that fit, in their own order: for lists that are not ranked, at a fraction of the cost. */
+  filter(query: string): Found {
+    const text = query.trim();
+    if (text === "") return this.search("");
+    const pattern = patternOf(text);
+    if (pattern !== null) return this.search(text);
+    const words = text.toLowerCase().split(/\s+/);
+    const names = this.names.filter((_, at) => scoreOf(this.lower[at] as string, words) >= 0);
+    return { names, total: names.length, error: null };
+  }
+
   private matching(pattern: RegExp, limit: number): Found {
     const names: string[] = [];
     let total = 0;

@@ -15,6 +15,7 @@ import { PanelEditor } from "./panels/panel-editor";
 import { Panels } from "./panels/panels";
 import { Split } from "./split";
 import { usePageKeys } from "./use-page-keys";
+import { usePalette } from "./use-palette";
 import { useWorkspace, Workspace, WorkspaceContext } from "./workspace";
 import "./workspace.css";
 
@@ -37,6 +38,7 @@ function Content(): JSX.Element {
   const workspace = useWorkspace();
   const search = useRef<HTMLInputElement>(null);
   usePageKeys(workspace, search);
+  usePalette(workspace);
   const side = workspace.side.value;
   const hasBaseline = workspace.view.value.runs.baseline !== null;
   return (

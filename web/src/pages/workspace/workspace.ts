@@ -23,12 +23,14 @@ import { KeySource, pathOf, tellingKey } from "./data/keys";
 import type { DrawnStyle } from "./data/lines";
 import { RunSource, withNews } from "./data/run-source";
 import { groupText } from "./list/rows";
+import { staleSince } from "./list/stale";
 
 /** Keys whose points the server sends at most. */
 const LIVE_KEYS = 500;
 const NEWS_MS = 250;
 const LATE_MS = 15_000;
 const HEAD_MS = 1500;
+const STALE_MS = 20_000;
 
 export class Workspace {
   readonly address = new ViewAddress();
@@ -245,6 +247,9 @@ export class Workspace {
     });
     const clock = setInterval(() => {
       this.now.value = Date.now();
+      // Signs of life alone are no news: before a run is called stale for long, it is looked at again.
+      const isStale = this.runs.rows.peek().some((run) => staleSince(run, Date.now()) !== null);
+      if (isStale && !document.hidden) this.#later("stale", () => void this.runs.refresh(), STALE_MS);
     }, 5000);
     const late = setInterval(() => this.#compare(), LATE_MS);
     return () => {

@@ -1,8 +1,7 @@
-// The keys that the drawn runs have, and the sections that they make.
+// The keys that the drawn runs have.
 
 import { signal } from "@preact/signals";
-import { naturalCompare } from "../../../series/natural";
-import { NameIndex, type Section, sectionsOf } from "../../../series/search";
+import { NameIndex } from "../../../series/search";
 import { send } from "../../../server/client";
 import type { RunItem } from "../../../server/types";
 
@@ -14,9 +13,9 @@ interface SharedKey {
 }
 
 export interface KnownKeys {
+  /** As the server lists them. */
   readonly names: readonly string[];
   readonly index: NameIndex;
-  readonly sections: readonly Section[];
   readonly known: ReadonlySet<string>;
 }
 
@@ -67,13 +66,7 @@ function sameNames(known: ReadonlySet<string>, names: ReadonlySet<string>): bool
 }
 
 export function keysOf(names: readonly string[]): KnownKeys {
-  const sorted = [...names].sort(naturalCompare);
-  return {
-    names: sorted,
-    index: new NameIndex(sorted),
-    sections: sectionsOf(sorted),
-    known: new Set(sorted),
-  };
+  return { names, index: new NameIndex(names), known: new Set(names) };
 }
 
 /** Return the key that says most about how a run goes: a loss, else the first. */

@@ -9,7 +9,7 @@ import { Dialog } from "../../../ui/dialog";
 import { TextField } from "../../../ui/field";
 import type { Workspace } from "../workspace";
 import { deleteRuns, editRun, stopRun } from "./actions";
-import type { RowDialogs } from "./row-actions";
+import { type Editable, type RowDialogs, tagsOf } from "./row-actions";
 import type { Row } from "./rows";
 
 type Asked =
@@ -19,20 +19,20 @@ type Asked =
 
 export interface DialogsNow {
   readonly open: RowDialogs;
-  /** The run whose name is being changed. */
-  readonly renaming: string | null;
+  /** What is being changed in its place. */
+  readonly editing: { readonly id: string; readonly what: Editable } | null;
   readonly asked: Asked | null;
   readonly close: () => void;
 }
 
 export function useDialogs(workspace: Workspace, rows: readonly Row[]): DialogsNow {
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [renaming, setRenaming] = useState<string | null>(null);
+  const [editing, setEditing] = useState<DialogsNow["editing"]>(null);
   const latest = useRef(rows);
   latest.current = rows;
   const open = useMemo<RowDialogs>(
     () => ({
-      beginRename: (run) => setRenaming(run?.id ?? null),
+      beginEdit: (run, what) => setEditing(run === null ? null : { id: run.id, what }),
       edit: (run) => setAsked({ kind: "edit", run }),
       confirmStop: (run) => setAsked({ kind: "stop", run }),
       confirmDelete: (runs) => setAsked({ kind: "delete", runs }),
@@ -45,7 +45,7 @@ export function useDialogs(workspace: Workspace, rows: readonly Row[]): DialogsN
     }),
     [workspace],
   );
-  return { open, renaming, asked, close: () => setAsked(null) };
+  return { open, editing, asked, close: () => setAsked(null) };
 }
 
 export function ListDialogs({
@@ -100,14 +100,7 @@ function EditRun({
   const [notes, setNotes] = useState(run.notes);
   const save = (): void => {
     onClose();
-    const list = [
-      ...new Set(
-        tags
-          .split(",")
-          .map((tag) => tag.trim())
-          .filter(Boolean),
-      ),
-    ];
+    const list = tagsOf(tags);
     void editRun(workspace, run, {
       ...(name.trim() && name !== run.name && { name: name.trim() }),
       ...(list.join() !== run.tags.join() && { tags: list }),

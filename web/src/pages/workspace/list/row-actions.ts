@@ -6,23 +6,34 @@ import type { Workspace } from "../workspace";
 import { compareRuns, deleteRuns, editRun, openRun } from "./actions";
 import { showOnly, toggleEyes } from "./eyes";
 
+export type Editable = "name" | "tags" | "notes";
+
 export interface RowActions {
   point(run: RunItem, event: MouseEvent): void;
   select(run: RunItem, isRange: boolean): void;
   eye(run: RunItem): void;
   only(run: RunItem): void;
-  rename(run: RunItem, name: string | null): void;
+  /** Begin to change something in its place; null ends that. */
+  edit(run: RunItem | null, what: Editable): void;
+  /** Keep what was typed. */
+  keep(run: RunItem, what: Editable, text: string): void;
   menu(run: RunItem): MenuItem[];
 }
 
 export interface RowDialogs {
-  /** Begin to change the name in its place. */
-  beginRename(run: RunItem | null): void;
+  /** Begin to change something in its place; null ends that. */
+  beginEdit(run: RunItem | null, what: Editable): void;
   edit(run: RunItem): void;
   confirmStop(run: RunItem): void;
   confirmDelete(runs: readonly RunItem[]): void;
   /** Runs from the cursor to a run, in the order of the list. */
   between(to: RunItem): readonly string[];
+}
+
+/** Return the tags of a text that parts them by commas, each once. */
+export function tagsOf(text: string): string[] {
+  const tags = text.split(",").map((tag) => tag.trim());
+  return [...new Set(tags.filter(Boolean))];
 }
 
 export function toggled(list: readonly string[], id: string): string[] {
@@ -56,9 +67,12 @@ export function rowActions(workspace: Workspace, dialogs: RowDialogs): RowAction
     },
     eye: (run) => workspace.changeRuns(toggleEyes(runsView(), [run.id])),
     only: (run) => workspace.changeRuns(showOnly([run.id])),
-    rename(run, name) {
-      dialogs.beginRename(null);
-      if (name !== null && name.trim() !== "") void editRun(workspace, run, { name: name.trim() });
+    edit: (run, what) => dialogs.beginEdit(run, what),
+    keep(run, what, text) {
+      dialogs.beginEdit(null, what);
+      if (what === "tags") void editRun(workspace, run, { tags: tagsOf(text) });
+      else if (what === "notes") void editRun(workspace, run, { notes: text });
+      else if (text.trim() !== "") void editRun(workspace, run, { name: text.trim() });
     },
     menu(run) {
       const { pinned, baseline, selected } = runsView();
@@ -77,7 +91,7 @@ export function rowActions(workspace: Workspace, dialogs: RowDialogs): RowAction
           keys: "B",
           run: () => toggleBaseline(workspace, run.id),
         },
-        { title: "Rename", icon: "edit", keys: "F2", line: true, run: () => dialogs.beginRename(run) },
+        { title: "Rename", icon: "edit", keys: "F2", line: true, run: () => dialogs.beginEdit(run, "name") },
         { title: "Edit tags and notes", icon: "tag", run: () => dialogs.edit(run) },
       ];
       const others = [...new Set([...(selected.length ? selected : [baseline ?? ""]), run.id])].filter(

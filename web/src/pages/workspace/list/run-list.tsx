@@ -225,7 +225,7 @@ function Rows({
         isBaseline={runsView.baseline === run.id}
         isSelected={selected.has(run.id)}
         isAt={cursor === run.id}
-        isEditing={dialogs.renaming === run.id}
+        editing={dialogs.editing?.id === run.id ? dialogs.editing.what : null}
         staleSince={staleSince(run, nowMs)}
         nowMs={nowMs}
         cells={cellsOf(run)}

@@ -17,7 +17,7 @@ import type { Cell } from "../data/column";
 import { ownerOf } from "../data/lines";
 import { CELL, ROW } from "./grid-roles";
 import { InlineEdit } from "./inline-edit";
-import type { RowActions } from "./row-actions";
+import type { Editable, RowActions } from "./row-actions";
 
 export interface RunRowProps {
   readonly run: RunItem;
@@ -31,7 +31,8 @@ export interface RunRowProps {
   readonly isBaseline: boolean;
   readonly isSelected: boolean;
   readonly isAt: boolean;
-  readonly isEditing: boolean;
+  /** What is being changed in its place: the name, or a column. */
+  readonly editing: Editable | null;
   readonly staleSince: number | null;
   readonly nowMs: number;
   readonly cells: readonly (Cell & { readonly delta: string; readonly name: string })[];
@@ -105,12 +106,12 @@ function RowContent(props: RunRowProps & { isNear: boolean }): JSX.Element {
       >
         <Swatch colour={props.colour} dash={props.dash} isDrawn={props.isDrawn} />
         <StateDot state={run.state} />
-        {props.isEditing ? (
+        {props.editing === "name" ? (
           <InlineEdit
             label="Name of the run"
             value={run.name}
-            onDone={(name) => actions.rename(run, name)}
-            onCancel={() => actions.rename(run, null)}
+            onDone={(name) => actions.keep(run, "name", name)}
+            onCancel={() => actions.edit(null, "name")}
           />
         ) : (
           <Link
@@ -145,10 +146,7 @@ function RowContent(props: RunRowProps & { isNear: boolean }): JSX.Element {
       </span>
       <Reading owner={run.id} spark={<Spark {...props} />} />
       {props.cells.map((cell) => (
-        <span key={cell.name} class="row-cell cut" {...CELL} title={cell.title}>
-          {cell.text}
-          {cell.delta && <span class="row-delta">{cell.delta}</span>}
-        </span>
+        <RowCell key={cell.name} cell={cell} {...props} />
       ))}
       <span class="row-end" {...CELL}>
         {props.isNear && (
@@ -163,6 +161,39 @@ function RowContent(props: RunRowProps & { isNear: boolean }): JSX.Element {
         )}
       </span>
     </>
+  );
+}
+
+function RowCell({
+  cell,
+  run,
+  editing,
+  actions,
+}: RunRowProps & { cell: RunRowProps["cells"][number] }): JSX.Element {
+  const what = cell.name === "tags" || cell.name === "notes" ? cell.name : null;
+  if (what !== null && editing === what) {
+    return (
+      <span class="row-cell" {...CELL}>
+        <InlineEdit
+          label={what === "tags" ? "Tags, parted by commas" : "Notes"}
+          value={what === "tags" ? run.tags.join(", ") : run.notes}
+          onDone={(text) => actions.keep(run, what, text)}
+          onCancel={() => actions.edit(null, what)}
+        />
+      </span>
+    );
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a cell; the same is in the menu and on a key
+    <span
+      class={`row-cell cut${what ? " row-editable" : ""}`}
+      {...CELL}
+      title={what ? `${cell.title}\nDouble-click to change` : cell.title}
+      onDblClick={what ? () => actions.edit(run, what) : undefined}
+    >
+      {cell.text}
+      {cell.delta && <span class="row-delta">{cell.delta}</span>}
+    </span>
   );
 }
 

@@ -139,7 +139,7 @@ export function useListKeys(
         group: GROUP,
         keys: "f2",
         when: hasRun,
-        run: withRun((run) => dialogs.beginRename(run)),
+        run: withRun((run) => dialogs.beginEdit(run, "name")),
       },
       {
         id: "runs.edit",

@@ -103,7 +103,7 @@ function Section({
   const { charts } = workspace.view.value;
   const isOpen = !charts.collapsed.includes(section.id) || charts.search.trim() !== "";
   const [most, setMost] = useState(PAGE);
-  const shown = section.panels.slice(0, most);
+  const shown = isOpen ? section.panels.slice(0, most) : [];
   return (
     <section class="panel-section">
       <h2 class="section-head">
@@ -115,15 +115,15 @@ function Section({
         >
           <Icon name={isOpen ? "chevronDown" : "chevronRight"} size={12} />
           <span class="cut">{section.title}</span>
-          <span class="quiet section-count">{count(section.panels.length)}</span>
+          <span class="quiet section-count">{count(section.count)}</span>
         </button>
       </h2>
       {isOpen && (
         <>
           <Grid workspace={workspace} section={section} shown={shown} columns={columns} />
-          {shown.length < section.panels.length && (
+          {shown.length < section.count && (
             <Button class="panels-more" onClick={() => setMost(most + 4 * PAGE)}>
-              Showing {count(shown.length)} of {count(section.panels.length)}: show more
+              Showing {count(shown.length)} of {count(section.count)}: show more
             </Button>
           )}
         </>

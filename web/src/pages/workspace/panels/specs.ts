@@ -19,11 +19,22 @@ export interface PanelSpec {
   readonly own: Panel | null;
 }
 
-export interface PanelSection {
-  /** Unique, and what `collapsed` has. */
-  readonly id: string;
-  readonly title: string;
-  readonly panels: readonly PanelSpec[];
+/** A section, whose panels are made and ordered when they are first looked at: there may be 100,000. */
+export class PanelSection {
+  #panels: readonly PanelSpec[] | null = null;
+
+  constructor(
+    /** Unique, and what `collapsed` has. */
+    readonly id: string,
+    readonly title: string,
+    readonly count: number,
+    private readonly make: () => readonly PanelSpec[],
+  ) {}
+
+  get panels(): readonly PanelSpec[] {
+    this.#panels ??= this.make();
+    return this.#panels;
+  }
 }
 
 export const PINNED = "*pinned";
@@ -64,7 +75,8 @@ export function ownPanel(panel: Panel, keys: KnownKeys): PanelSpec {
       const title = panel.title || `/${pattern}/`;
       const found = patternOf(`/${pattern}/`);
       const problem = typeof found === "string" ? found : null;
-      const names = found instanceof RegExp ? keys.names.filter((name) => found.test(name)) : [];
+      const names =
+        found instanceof RegExp ? keys.names.filter((name) => found.test(name)).sort(naturalCompare) : [];
       const cut = names.slice(0, MOST_KEYS);
       const told = cut.length < names.length ? ` (${cut.length} of ${names.length} metrics)` : "";
       return { ...spec, title: title + told, short: title + told, keys: cut, problem };
@@ -84,7 +96,7 @@ export function ownPanel(panel: Panel, keys: KnownKeys): PanelSpec {
 
 /** Return all sections: pinned panels, those that people made, then metrics by prefix. */
 export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
-  const found = charts.search.trim() === "" ? null : keys.index.search(charts.search);
+  const found = charts.search.trim() === "" ? null : keys.index.filter(charts.search);
   const fits = found === null ? null : new Set(found.names);
   const own = charts.panels.map((panel) => ownPanel(panel, keys));
   const pinned = charts.pinned.flatMap((id) => {
@@ -93,24 +105,39 @@ export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
   });
   const isPinned = new Set(pinned.map((panel) => panel.id));
   const matches = (panel: PanelSpec): boolean => fits === null || panel.keys.some((key) => fits.has(key));
-  const sections: PanelSection[] = [
-    { id: PINNED, title: "Pinned", panels: pinned.filter(matches) },
-    {
-      id: OWN,
-      title: "Your panels",
-      panels: own.filter((panel) => !isPinned.has(panel.id) && matches(panel)),
-    },
+  const section = (id: string, title: string, panels: readonly PanelSpec[]): PanelSection =>
+    new PanelSection(id, title, panels.length, () => inOrder(panels, charts.order));
+  const first = [
+    section(PINNED, "Pinned", pinned.filter(matches)),
+    section(
+      OWN,
+      "Your panels",
+      own.filter((panel) => !isPinned.has(panel.id) && matches(panel)),
+    ),
   ];
-  for (const section of keys.sections) {
-    const names = section.keys.filter((key) => !isPinned.has(key) && (fits === null || fits.has(key)));
-    sections.push({ id: section.name, title: section.name || "Metrics", panels: names.map(metricPanel) });
-  }
-  const filled = sections.filter((section) => section.panels.length > 0);
+  const names = (found?.names ?? keys.names).filter((key) => !isPinned.has(key));
   return {
-    sections: filled.map((section) => ({ ...section, panels: inOrder(section.panels, charts.order) })),
+    sections: [...first.filter((one) => one.count > 0), ...metricSections(names, charts.order)],
     total: found?.total ?? keys.names.length,
     problem: found?.error ?? null,
   };
+}
+
+/** Names by what they have before their first slash, in natural order; those without a prefix first. */
+function metricSections(names: readonly string[], order: readonly string[]): PanelSection[] {
+  const parts = new Map<string, string[]>();
+  for (const name of names) {
+    const prefix = name.slice(0, Math.max(name.indexOf("/"), 0));
+    const known = parts.get(prefix);
+    if (known) known.push(name);
+    else parts.set(prefix, [name]);
+  }
+  return [...parts]
+    .sort(([a], [b]) => naturalCompare(a, b))
+    .map(([prefix, some]) => {
+      const make = () => inOrder(some.sort(naturalCompare).map(metricPanel), order);
+      return new PanelSection(prefix, prefix || "Metrics", some.length, make);
+    });
 }
 
 /** Return panels with those that were given a place before the others, in the order of their places. */
