@@ -139,7 +139,7 @@ def test_mistakes_are_told() -> None:
         dht.get("k")
     absent = Address(Identity.generate().peer_id, ("127.0.0.1",), 9)
     started = time.monotonic()
-    with pytest.raises(BootstrapFailed, match="127.0.0.1:9"):
+    with pytest.raises(BootstrapFailed, match=r"127\.0\.0\.1:9"):
         DHT([absent], options=_QUICK)
     assert time.monotonic() - started < 10
 

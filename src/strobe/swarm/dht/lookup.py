@@ -96,14 +96,19 @@ class Lookup:
     def _plan(self, index: int) -> None:
         if index in self._finished:
             return
-        nearest, asked = self.nearest(index), self._asked[index]
-        answered = self._answered[index]
-        if sum(peer in answered for peer in nearest) < self._patience:
-            if any(peer in asked and peer not in answered for peer in nearest):
+        nearest, asked, answered = self.nearest(index), self._asked[index], self._answered[index]
+        due = [peer for peer in nearest if peer not in asked]
+        if not due:
+            return
+        num_answered = len(answered.intersection(nearest)) if answered else 0
+        if num_answered < self._patience:
+            if len(nearest) - len(due) > num_answered:
                 return  # one at a time, until somebody who is near has named those who are nearest
-            due = [peer for peer in nearest if peer not in asked][:1]
-        else:
-            due = [peer for peer in nearest if peer not in asked]
+            del due[1:]
         for peer in due:
             asked.add(peer)
-            self._pending.setdefault(peer, []).append(index)
+            waiting = self._pending.get(peer)
+            if waiting is None:
+                self._pending[peer] = [index]
+            else:
+                waiting.append(index)

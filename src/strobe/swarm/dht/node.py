@@ -352,8 +352,9 @@ class Node:
         for number_, (key, value, expires) in enumerate(zip(keys, values, expirations, strict=True)):
             subkey = None if subkeys is None else subkeys[number_]
             place, packed = place_of(key), PLAIN if subkey is None else pack(subkey)
-            entry = RawRecord(place, packed, pack(value), float(expires))
-            signed = entry.value if self._validator is None else self._validator.sign_value(entry)
+            signed = pack(value)
+            if self._validator is not None:
+                signed = self._validator.sign_value(RawRecord(place, packed, signed, float(expires)))
             if len(signed) > MAX_VALUE_BYTES or len(packed) > MAX_SUBKEY_BYTES:
                 raise UsageError(
                     f"the value of {key!r:.80} has {len(signed)} bytes and its subkey {len(packed)}; at most "
@@ -362,7 +363,7 @@ class Node:
             sent = records.setdefault(place, [])
             names.append(key if subkey is None else (key, subkey))
             positions.append((place, len(sent)))
-            sent.append((packed, signed, entry.expires))
+            sent.append((packed, signed, float(expires)))
         return names, records, positions
 
     async def _skew_of(self, contact: Contact) -> float | None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from strobe.swarm.dht.id import number
-from strobe.swarm.dht.routing import Admission, RoutingTable
+from strobe.swarm.dht.routing import NOBODY, Admission, RoutingTable
 from strobe.swarm.net.network import Contact
 
 _FAILURES_TO_LEAVE: Final = 2
@@ -94,12 +94,16 @@ class Peers:
 
     def responsible(self, target: int, count: int, now: float) -> list[int]:
         """Return the nearest of all peers, ourselves included: those who should hold a record."""
-        nearest = self.nearest(target, count, now)
+        nearest = self.table.nearest(target, count, self._silent(now) if self._silent_until else NOBODY)
         own = self.table.own_id
-        if len(nearest) < count or own ^ target < nearest[-1] ^ target:
+        distance = own ^ target
+        if len(nearest) < count:
             nearest.append(own)
-            nearest.sort(key=target.__xor__)
-            del nearest[count:]
+        elif distance < nearest[-1] ^ target:
+            nearest[-1] = own
+        else:
+            return nearest
+        nearest.sort(key=target.__xor__)
         return nearest
 
     def take_newcomers(self) -> dict[int, Contact]:

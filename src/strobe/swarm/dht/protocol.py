@@ -13,7 +13,6 @@ it by position.
 from __future__ import annotations
 
 import ipaddress
-import math
 from collections.abc import Iterable
 from functools import lru_cache, reduce
 from operator import xor
@@ -182,8 +181,3 @@ def is_believable(host: str, source: str) -> bool:
     if address.is_unspecified or address.is_multicast:
         return False
     return not address.is_loopback or ipaddress.ip_address(source).is_loopback
-
-
-def is_expiration(value: float) -> bool:
-    """Whether a peer's number can be an expiration."""
-    return not math.isnan(value)

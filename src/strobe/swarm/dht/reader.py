@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.lookup import Lookup
-from strobe.swarm.dht.protocol import FIND, Find, Found, Malformed, WireEntry, agreement, is_expiration
+from strobe.swarm.dht.protocol import FIND, Find, Found, Malformed, WireEntry, agreement
 from strobe.swarm.dht.storage import Record, Storage
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.dht.walk import Walk
@@ -145,7 +145,7 @@ class _Search:
     def _take(self, peer: int, index: int, entries: list[WireEntry]) -> None:
         key, now = self._keys[index], self._exchange.clock()
         for subkey, value, expires in entries:
-            if is_expiration(expires) and self._is_valid(RawRecord(key, subkey, value, expires)):
+            if self._is_valid(RawRecord(key, subkey, value, expires)):
                 self._found.put(key, value, expires, now, subkey)
         record = self._found.get(key, now)
         if not entries:

@@ -22,7 +22,7 @@ from typing import Final
 from strobe.swarm.dht.id import BITS, common_prefix, number
 from strobe.swarm.net.network import Contact
 
-_NOBODY: Final = frozenset[int]()
+NOBODY: Final = frozenset[int]()
 _MAX_WAITING: Final = 8  # per bucket: enough to fill in for those who leave
 _MAX_BUCKETS_WAITING: Final = 1024
 
@@ -97,10 +97,11 @@ class RoutingTable:
         self._waiting.pop(bucket, None)
         return None
 
-    def nearest(self, target: int, count: int, skip: Container[int] = _NOBODY) -> list[int]:
+    def nearest(self, target: int, count: int, skip: Container[int] = NOBODY) -> list[int]:
         """Return up to `count` ids, nearest first, leaving out those in `skip`."""
         ids = self._ids
         wanted = count
+        xor = target.__xor__
         while True:
             # All ids that share a prefix with the target are nearer than all that do not: find one with enough of them.
             depth = max((len(ids) // (wanted + 1)).bit_length() - 1, 0)
@@ -112,11 +113,13 @@ class RoutingTable:
                 if last - first >= wanted or depth == 0:
                     break
                 depth -= 1
-            found = sorted(ids[first:last], key=target.__xor__)
-            if skip is not _NOBODY:
+            found = ids[first:last]
+            found.sort(key=xor)
+            if skip is not NOBODY:
                 found = [peer for peer in found if peer not in skip]
             if len(found) >= count or depth == 0:
-                return found[:count]
+                del found[count:]
+                return found
             wanted = 2 * wanted + count - len(found)
 
     def contacts(self, peers: list[int]) -> list[Contact]:

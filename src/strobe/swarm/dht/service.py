@@ -28,7 +28,6 @@ from strobe.swarm.dht.protocol import (
     agreement,
     decode,
     encode,
-    is_expiration,
 )
 from strobe.swarm.dht.storage import Entry, Record, Storage, entries
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
@@ -96,20 +95,22 @@ class Service:
         if request.serves:
             self._peers.heard(caller.contact, now)
         self.num_stores += 1
-        names = _Names(self._peers, skip=number(caller.id))
+        names: _Names | None = None
         outcomes = bytearray()
         nearest: dict[int, list[int]] = {}
+        own, num_replicas = self._peers.table.own_id, self._num_replicas
         for position, item in enumerate(request.items):
             if request.is_cache:
                 self._put(self._cache, item, now, outcomes)
                 continue
             target = number(item.key)
-            responsible = self._peers.responsible(target, self._num_replicas, now)
-            is_near = self._peers.table.own_id in responsible or self._is_near(target, now)
+            responsible = self._peers.responsible(target, num_replicas, now)
+            is_near = own in responsible or self._is_near(target, now)
             self._put(self._storage if is_near else self._cache, item, now, outcomes)
             if agreement(responsible) != item.agreement:
+                names = names or _Names(self._peers, skip=number(caller.id))
                 nearest[position] = names.positions(responsible)
-        return encode(Stored(bytes(outcomes), nearest, names.contacts))
+        return encode(Stored(bytes(outcomes), nearest, names.contacts if names is not None else []))
 
     def held(self, key: bytes, now: float) -> Record | None:
         """Return the record, or a copy in the cache that outlives it."""
@@ -122,30 +123,21 @@ class Service:
 
     def put(self, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
         """Hold an entry of our own; return its outcome."""
-        outcome = self._outcome(self._storage, key, entry, subkey, now)
-        if key in self._storage:
-            self.touched[key] = now
-        return outcome
+        outcomes = bytearray()
+        self._put(self._storage, StoreItem(key, NO_AGREEMENT, [(subkey, *entry)]), now, outcomes)
+        return outcomes[0]
 
     def _put(self, storage: Storage, item: StoreItem, now: float, outcomes: bytearray) -> None:
+        key, validator = item.key, self._validator
         for subkey, value, expires in item.entries:
-            if not is_expiration(expires) or not self._is_valid(RawRecord(item.key, subkey, value, expires)):
+            if validator is not None and not validator.validate(RawRecord(key, subkey, value, expires)):
                 outcomes.append(REFUSED)
+            elif storage.put(key, value, expires, now, subkey):
+                outcomes.append(STORED)
             else:
-                outcomes.append(self._outcome(storage, item.key, Entry(value, expires), subkey, now))
-        if storage is self._storage and item.key in storage:
-            self.touched[item.key] = now
-
-    def _outcome(self, storage: Storage, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
-        if storage.put(key, entry.value, entry.expires, now, subkey):
-            return STORED
-        held = storage.get(key, now)
-        if isinstance(held, Entry):
-            return SAME if not subkey and held == entry else REFUSED
-        return SAME if held is not None and held.entries.get(subkey) == entry else REFUSED
-
-    def _is_valid(self, record: RawRecord) -> bool:
-        return self._validator is None or self._validator.validate(record)
+                outcomes.append(_is_held(storage, key, Entry(value, expires), subkey, now))
+        if storage is self._storage and key in storage:
+            self.touched[key] = now
 
     def _is_near(self, target: int, now: float) -> bool:
         """Whether we are near enough to a key to hold it; what is sent to us all the same is only cached."""
@@ -158,6 +150,14 @@ def opened(kind: type[_Request], payload: Payload) -> _Request:
         return decode(kind, payload)
     except Malformed as exc:
         raise PeerRefused(str(exc)) from exc
+
+
+def _is_held(storage: Storage, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
+    """Return SAME if a store was refused because this very entry is there, else REFUSED."""
+    held = storage.get(key, now)
+    if isinstance(held, Entry):
+        return SAME if not subkey and held == entry else REFUSED
+    return SAME if held is not None and held.entries.get(subkey) == entry else REFUSED
 
 
 def wire_entries(record: Record) -> list[WireEntry]:

@@ -86,9 +86,11 @@ class Storage:
         """Store a plain value, or one subkey of a dictionary; return whether it was accepted."""
         if not expires >= now:  # also refuses NaN
             return False
-        self.expire(now)
+        heap = self._heap
+        if heap and heap[0][0] < now:
+            self.expire(now)
         held = self._records.get(key)
-        cost = _cost(key, value, subkey)
+        cost = _OVERHEAD + len(key) + len(value) + len(subkey)
         if not subkey:
             if (held is not None and expires <= held.expires) or cost > self._max_record_bytes:
                 return False
@@ -99,8 +101,10 @@ class Storage:
             self.size_bytes += cost
         elif not self._put_subkey(key, held, subkey, Entry(value, expires), cost):
             return False
-        heapq.heappush(self._heap, (expires, key, subkey))
-        return self._shrink(key, subkey, expires)
+        heapq.heappush(heap, (expires, key, subkey))
+        if len(heap) > 2 * self._num_entries + _MIN_HEAP:
+            self._rebuild_heap()
+        return self.size_bytes <= self._max_bytes or self._shrink(key, subkey, expires)
 
     def put_record(self, key: bytes, record: Record, now: float) -> bool:
         """Store a plain value, or merge a dictionary subkey by subkey; return whether anything was accepted."""
@@ -119,8 +123,6 @@ class Storage:
         heap = self._heap
         while heap and heap[0][0] < now:
             self._forget(*heapq.heappop(heap))
-        if len(heap) > 2 * self._num_entries + _MIN_HEAP:
-            self._rebuild_heap()
 
     def _put_subkey(self, key: bytes, held: Record | None, subkey: bytes, entry: Entry, cost: int) -> bool:
         if isinstance(held, Entry):

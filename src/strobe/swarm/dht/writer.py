@@ -72,6 +72,7 @@ class _Placement:
         self._exchange = exchange
         self._service = service
         self._entries = list(records.values())
+        self._sizes = [sum([len(subkey) + len(value) + 16 for subkey, value, _ in sent]) for sent in self._entries]
         self.keys = list(records)
         self.votes = [[[0, 0] for _ in entries] for entries in self._entries]
         self.lookup = Lookup([number(key) for key in self.keys], width=num_replicas)
@@ -109,10 +110,13 @@ class _Placement:
 
     def _parts(self, indexes: list[int]) -> Iterator[list[int]]:
         """Split what one peer is to store into messages of a size that a network takes."""
+        if sum([self._sizes[index] for index in indexes]) <= _MAX_MESSAGE_BYTES:
+            yield indexes
+            return
         part: list[int] = []
         size = 0
         for index in indexes:
-            more = sum(len(subkey) + len(value) + 16 for subkey, value, _ in self._entries[index])
+            more = self._sizes[index]
             if part and size + more > _MAX_MESSAGE_BYTES:
                 yield part
                 part, size = [], 0
