@@ -51,7 +51,7 @@ def register(subparsers: Subparsers) -> None:
         "probe",
         _probe,
         summary="ask a peer whether it is there, how far away, and what time it has",
-        examples=["strobe swarm probe strobe://…@203.0.113.7:4000"],
+        examples=["strobe swarm probe strobe://…@203.0.113.7:4000", "strobe swarm probe strobe://…@[2001:db8::7]:4000"],
     )
     probe.add_argument("address", metavar="ADDRESS", help="the address that `strobe swarm dht` printed")
     get = add_command(
@@ -59,7 +59,10 @@ def register(subparsers: Subparsers) -> None:
         "get",
         _get,
         summary="read records of a swarm",
-        examples=["strobe swarm get key --peer strobe://…@203.0.113.7:4000"],
+        examples=[
+            "strobe swarm get key --peer strobe://…@203.0.113.7:4000",
+            "strobe swarm get a.key '[\"a tuple\", 7]' --json --peer strobe://…@203.0.113.7:4000",
+        ],
     )
     get.add_argument("key", nargs="+", metavar="KEY", help="JSON, or else text: 7 is a number, seven is text")
     _add_peers(get)
