@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import random
 import socket
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -17,17 +16,20 @@ from strobe.swarm.net.ports import bind
 T = TypeVar("T")
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[Any, Any, T], new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> T:
     """Run a test; what is raised where nobody awaits it (callbacks, forgotten tasks) fails it too."""
     stray: list[dict[str, Any]] = []
 
     async def watched() -> T:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: stray.append(context))
-        result = await asyncio.wait_for(work, 60)
-        gc.collect()
-        return result
+        return await asyncio.wait_for(work, 60)
 
-    result = asyncio.run(watched())
+    loop = (new_loop or asyncio.new_event_loop)()
+    try:
+        result = loop.run_until_complete(watched())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
     assert not stray
     return result
 

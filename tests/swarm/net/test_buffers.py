@@ -45,6 +45,9 @@ def test_what_is_not_wanted_for_a_while_is_given_back() -> None:
 
 def test_buffers_are_bounded() -> None:
     buffers = Buffers()
-    for size in range(100):
-        buffers.take(SIZE * 2 + size * SIZE)
+    held = [buffers.take(SIZE * 12 + i) for i in range(12)]
     assert sum(map(len, buffers._known)) <= 128 << 20
+    del held
+    for size in range(300_000, 600_000, 10_000):
+        buffers.take(size)
+    assert len(buffers._known) <= 16

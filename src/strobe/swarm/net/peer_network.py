@@ -47,7 +47,7 @@ class PeerNetwork:
         self._listeners = [listener for _, listener in sockets]
         self._sessions = Sessions(identity.peer_id, limits)
         self._indices = self._sessions.indices
-        self.serving = Serving(limits, self._loop)
+        self.serving = Serving(limits)
         self.calls = Calls(limits, self._to_stream)
         self.handshakes = Handshakes(identity, suite, limits, self._sessions.indices, self._on_established, now)
         self.streams = Streams(
@@ -64,6 +64,7 @@ class PeerNetwork:
         self._timer: asyncio.TimerHandle | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         self._tick_due = 0.0
+        self._is_late = False
         self._closed = False
         hosts = tuple(reachable_host(port.host) for port in self._ports)
         self._address = Address(identity.peer_id, hosts, self._listeners[0].getsockname()[1])
@@ -315,8 +316,9 @@ class PeerNetwork:
 
     def _tick(self) -> None:
         now = time.monotonic()
-        # After a pause of this process answers wait in the sockets: read them before blaming anybody.
-        if now - self._tick_due < 5 * _TICK_S:
+        # After a pause of this process answers wait in the sockets: read them before blaming anybody, once.
+        self._is_late = not self._is_late and now - self._tick_due > 5 * _TICK_S
+        if not self._is_late:
             self.calls.tick(now)
             self.handshakes.tick(now)
         self._timer = None

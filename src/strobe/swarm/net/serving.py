@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from functools import partial
 
 from strobe.errors import UsageError
 from strobe.swarm.net import message as m
@@ -19,6 +19,7 @@ from strobe.swarm.net.session import Session
 
 _log = logging.getLogger("strobe.swarm.net")
 _BUSY_S = 0.25
+_PATIENCE_S = 2.0
 #: replies that wait for a peer to open a stream
 _MAX_UNFETCHED = 8
 _BUFFERS = (bytes, bytearray, memoryview)
@@ -27,11 +28,10 @@ _BUFFERS = (bytes, bytearray, memoryview)
 class Serving:
     """The handlers of one network and the requests they work on."""
 
-    def __init__(self, limits: Limits, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._loop = loop
         self._handlers: dict[bytes, Handler] = {}
-        self._tasks: dict[tuple[int, int], asyncio.Task[None]] = {}
+        self._tasks: dict[tuple[int, int], asyncio.Future[Payload]] = {}
         self.served = 0
         self.failed = 0
         self.refused = 0
@@ -109,16 +109,18 @@ class Serving:
             result = handler(session.caller, payload)
         except PeerRefused as exc:
             self._answer(session, number, exc, held)
-        except Exception:  # noqa: BLE001 - as below
-            self._answer(session, number, self._failure(method), held)
+        except Exception as exc:  # noqa: BLE001 - a handler's fault is logged and must not take the peer down
+            self._answer(session, number, self._failure(method, exc), held)
         else:
             if isinstance(result, _BUFFERS):
                 self.served += 1
                 self._answer(session, number, result, held)
             else:
                 session.running += 1
-                task = self._loop.create_task(self._finish(session, number, method, result, held))
+                task = asyncio.ensure_future(result)
                 self._tasks[session.index, number] = task
+                # A callback, not a task around it: it comes even when the task is cancelled before it began.
+                task.add_done_callback(partial(self._finished, session, number, method, held))
 
     def _refusal(self, session: Session, method: bytes, handler: Handler | None, now: float) -> PeerRefused | None:
         limits = self._limits
@@ -130,26 +132,24 @@ class Serving:
             return PeerBusy("too many requests under way", _BUSY_S)
         return None
 
-    def _failure(self, method: bytes) -> PeerRefused:
+    def _failure(self, method: bytes, fault: BaseException) -> PeerRefused:
         self.failed += 1
-        _log.exception("handler of %s failed", method.decode())
+        _log.error("handler of %s failed", method.decode(), exc_info=fault)
         return PeerRefused(f"the handler of {method.decode()!r} failed")
 
-    async def _finish(self, session: Session, number: int, method: bytes, work: Awaitable[Payload], held: int) -> None:
-        try:
-            answer: Payload | PeerRefused = await work
+    def _finished(self, session: Session, number: int, method: bytes, held: int, task: asyncio.Future[Payload]) -> None:
+        session.running -= 1
+        del self._tasks[session.index, number]
+        if task.cancelled():
+            answer: Payload | PeerRefused = PeerRefused("cancelled")
+        elif (fault := task.exception()) is None:
+            answer = task.result()
             self.served += 1
-        except PeerRefused as exc:
-            answer = exc
-        except asyncio.CancelledError:
-            answer = PeerRefused("cancelled")
-            raise
-        except Exception:  # noqa: BLE001 - a handler's fault is logged here and must not take the peer down
-            answer = self._failure(method)
-        finally:
-            session.running -= 1
-            del self._tasks[session.index, number]
-            self._answer(session, number, answer, held)
+        elif isinstance(fault, PeerRefused):
+            answer = fault
+        else:
+            answer = self._failure(method, fault)
+        self._answer(session, number, answer, held)
 
     def _answer(self, session: Session, number: int, answer: Payload | PeerRefused, held: int) -> None:
         if held:
@@ -192,7 +192,9 @@ class Serving:
             task.cancel()
 
     async def close(self) -> None:
+        """Cancel what is being worked on, and wait a little for it."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=_PATIENCE_S)

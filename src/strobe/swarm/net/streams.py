@@ -66,7 +66,7 @@ class Streams:
         self._on_session_lost = on_session_lost
         self._tasks: set[asyncio.Task[None]] = set()
         self._buffers = Buffers()
-        self._unattached = 0
+        self._unattached: dict[asyncio.Task[None], None] = {}
         self._opening: set[Session] = set()
         self.live: set[Stream] = set()
         self.rejected = 0
@@ -74,10 +74,15 @@ class Streams:
     def listen(self, listener: socket.socket) -> None:
         self._spawn(self._accept(listener))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._unattached.pop(task, None)
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
@@ -163,13 +168,11 @@ class Streams:
             except OSError:  # out of descriptors, or the caller hung up: others may still come
                 await asyncio.sleep(0.05)
                 continue
-            if self._unattached >= self._limits.max_unattached or len(self.live) >= self._limits.max_streams:
-                self.rejected += 1
-                sock.close()
-                continue
+            # The newest gets in: an honest peer needs a round trip, who holds its place longer loses it.
+            if len(self._unattached) >= self._limits.max_unattached:
+                next(iter(self._unattached)).cancel()
             sock.setblocking(False)
-            self._unattached += 1
-            self._spawn(self._welcome(sock))
+            self._unattached[self._spawn(self._welcome(sock))] = None
 
     async def _welcome(self, sock: socket.socket) -> None:
         stream = None
@@ -184,10 +187,12 @@ class Streams:
         except (OSError, EOFError, asyncio.TimeoutError):
             self.rejected += 1
         finally:
-            self._unattached -= 1
             if stream is None:
                 sock.close()
         if stream is not None:
+            if (task := asyncio.current_task()) is not None:
+                self._unattached.pop(task, None)
+            self._make_room()
             stream.announce()
             await self._run(stream)
 
@@ -220,6 +225,11 @@ class Streams:
         session.stream = stream
         session.finish = None
         return stream
+
+    def _make_room(self) -> None:
+        if len(self.live) >= self._limits.max_streams:
+            # Whoever uses it opens another; with none idle, the one that moved longest ago goes.
+            min(self.live, key=lambda stream: (not stream.is_idle, stream.moved)).cancel()
 
     # -- life --------------------------------------------------------------------------------------------------------
 
@@ -278,9 +288,11 @@ class Streams:
                 stream.cancel()
 
     async def close(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # More than once: before Python 3.12, wait_for may answer a cancellation with the result it just got.
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks, timeout=0.1)
 
     # -- what streams tell -------------------------------------------------------------------------------------------
 
