@@ -7,14 +7,17 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from strobe.errors import NotInStore
 from strobe.store.artifacts import Artifacts, Draft, DraftFacts
 from strobe.store.blobs.directory import DirectoryBlobs
 from strobe.store.contents import Contents
 from strobe.store.database import Database
 from strobe.store.files import Files
+from strobe.store.purge import purge_drafts, purge_versions
 from strobe.store.sweep import Swept, sweep
 from strobe.store.uploads import Uploads
 from tests.store.artifacts.conftest import Log, count, manifest_of
@@ -154,3 +157,37 @@ def test_gc_never_takes_what_racing_writers_refer_to(
     assert {blob.key for blob in blobs.list()} == {
         row[0] for row in database.read(lambda cursor: cursor.all("SELECT key FROM blob"))
     }
+
+
+@pytest.mark.parametrize("is_draft", [True, False])
+def test_a_large_version_goes_in_small_steps_and_after_a_kill_nobody_sees_what_is_left(
+    log: Log, artifacts: Artifacts, database: Database, project: int, monkeypatch: pytest.MonkeyPatch, is_draft: bool
+) -> None:
+    monkeypatch.setattr("strobe.store.purge.ROWS_AT_ONCE", 3)
+    bodies = {f"f{number}": b"%d" % number for number in range(10)}
+    kept = log({"a": b"kept"}, name="kept")
+    if is_draft:
+        made = artifacts.drafts.create(project, DraftFacts(name="data", type="dataset"), manifest_of(bodies))
+        purge = partial(purge_drafts, database, touched_before_ns=2**62)
+    else:
+        made = log(bodies)
+        artifacts.versions.delete(made.id)
+        purge = partial(purge_versions, database, deleted_before_ns=2**62)
+
+    class Killed(BaseException):
+        pass
+
+    def kill(seconds: float) -> None:
+        raise Killed
+
+    for left in (8, 5):
+        with pytest.raises(Killed):
+            purge(pause=kill)
+        assert count(database, "artifact_entry") == left
+    for ask in (artifacts.drafts.get, artifacts.drafts.commit, artifacts.versions.by_id, artifacts.versions.restore):
+        with pytest.raises(NotInStore):
+            ask(made.id)
+    assert artifacts.versions.page(project, "data", deleted=True) == []
+    assert purge(pause=lambda seconds: None) == 1
+    assert (count(database, "artifact_entry"), count(database, "artifact_version")) == (1, 1)
+    assert artifacts.versions.by_id(kept.id) == kept

@@ -16,13 +16,14 @@ from strobe.artifact.manifest import Manifest
 from strobe.artifact.name import check_tag
 from strobe.errors import NotInStore, UsageError
 from strobe.home import check_name
-from strobe.store.artifacts import aliases, collection, entries, lineage, mentions
+from strobe.store.artifacts import aliases, collection, entries, lineage, mentions, origins
 from strobe.store.artifacts.loading import load
 from strobe.store.artifacts.record import Draft, DraftFacts, Missing, Plan, Version
 from strobe.store.contents import Content, Contents, Hashes, Incoming
 from strobe.store.database import Cursor
 from strobe.store.filepath import check_file_path
 from strobe.store.packing import keep_all
+from strobe.store.purge import purge_drafts
 
 
 class Drafts:
@@ -46,7 +47,7 @@ class Drafts:
 
         def change(cursor: Cursor) -> Draft | Version:
             collection_id = collection.ensure(cursor, project_id, facts.name, facts.type, now)
-            if facts.origin is not None and (known := _find_origin(cursor, collection_id, facts.origin)) is not None:
+            if facts.origin is not None and (known := origins.find(cursor, collection_id, facts.origin)) is not None:
                 return load(cursor, known)
             token = secrets.token_hex(16)
             row = cursor.one(
@@ -146,7 +147,7 @@ class Drafts:
 
         def ask(cursor: Cursor) -> tuple[str, str]:
             row = cursor.one("SELECT id FROM artifact_version WHERE token = ?", token)
-            version_id = row[0] if row is not None else _find_committed(cursor, token)
+            version_id = row[0] if row is not None else origins.find_committed(cursor, token)
             found = self.project_of(cursor, version_id) if version_id is not None else None
             if found is None:
                 raise unknown_draft(token)
@@ -178,8 +179,7 @@ class Drafts:
 
     def expire(self, before_ns: int) -> int:
         """Give up the drafts for which nothing came since `before_ns`; return how many."""
-        sql = "DELETE FROM artifact_version WHERE number IS NULL AND updated_ns < ?"
-        return self._database.write(lambda cursor: cursor.run(sql, before_ns))
+        return purge_drafts(self._database, touched_before_ns=before_ns)
 
     def _linked(self, version: Version) -> Version:
         """Find the runs that named a version. After its commit: before it, those who settle runs do not see it."""
@@ -188,7 +188,7 @@ class Drafts:
 
     def _commit(self, cursor: Cursor, token: str) -> Version:
         found = cursor.one("SELECT collection_id FROM artifact_version WHERE token = ?", token)
-        if found is None and (known := _find_committed(cursor, token)) is not None:
+        if found is None and (known := origins.find_committed(cursor, token)) is not None:
             return load(cursor, known)
         if found is None:
             raise unknown_draft(token)
@@ -219,7 +219,7 @@ class Drafts:
             kept = version_id
         aliases.point(cursor, collection_id, plan.aliases, kept)
         # The draft's own name is remembered too: who asks a second time, having missed the answer, gets the same one.
-        _note_origins(cursor, collection_id, [_draft_origin(token), *_own_origins(plan.origin)], kept)
+        origins.note(cursor, collection_id, [origins.of_draft(token), *origins.of_sender(plan.origin)], kept)
         if run_id is not None:
             lineage.note(cursor, kept, run_id, "logged", None, now)
         return load(cursor, kept)
@@ -277,39 +277,6 @@ def _algorithm(cursor: Cursor, version_id: int, path: str) -> str:
 def _digest(cursor: Cursor, version_id: int) -> str | None:
     row = cursor.one("SELECT digest FROM artifact_version WHERE id = ?", version_id)
     return row[0] if row is not None else None
-
-
-def _find_origin(cursor: Cursor, collection_id: int, name: str) -> int | None:
-    row = cursor.one(
-        "SELECT o.version_id FROM artifact_origin o JOIN artifact_version v ON v.id = o.version_id "
-        "WHERE o.collection_id = ? AND o.name = ? AND v.deleted_ns IS NULL",
-        *(collection_id, *_own_origins(name)),
-    )
-    return int(row[0]) if row is not None else None
-
-
-def _find_committed(cursor: Cursor, token: str) -> int | None:
-    row = cursor.one("SELECT version_id FROM artifact_origin WHERE name = ?", _draft_origin(token))
-    return int(row[0]) if row is not None else None
-
-
-def _note_origins(cursor: Cursor, collection_id: int, names: list[str], version_id: int) -> None:
-    cursor.many(
-        "INSERT INTO artifact_origin (collection_id, name, version_id) VALUES (?, ?, ?) "
-        "ON CONFLICT (collection_id, name) DO UPDATE SET version_id = excluded.version_id",
-        [(collection_id, name, version_id) for name in names],
-    )
-
-
-# Two kinds of names in one table, told apart so that a sender's own can't stand for another's draft.
-
-
-def _draft_origin(token: str) -> str:
-    return f"draft:{token}"
-
-
-def _own_origins(name: str | None) -> list[str]:
-    return [f"sender:{name}"] if name is not None else []
 
 
 def unknown_draft(token: str) -> NotInStore:

@@ -15,6 +15,7 @@ from strobe.store.artifacts.loading import load, load_all
 from strobe.store.artifacts.record import EntryFacts, Version
 from strobe.store.contents import Contents
 from strobe.store.database import Cursor
+from strobe.store.purge import DOOMED, purge_versions
 
 _NO_ALIASES = (
     "NOT EXISTS (SELECT 1 FROM artifact_alias a WHERE a.version_id = artifact_version.id) "
@@ -66,7 +67,7 @@ class Versions:
         deleted: bool = False,
     ) -> list[Version]:
         """Return the versions of a name that are (or were) there, newest first, from before a number on."""
-        conditions = ["number IS NOT NULL", f"deleted_ns IS {'NOT ' if deleted else ''}NULL"]
+        conditions = ["number IS NOT NULL", f"deleted_ns > {DOOMED}" if deleted else "deleted_ns IS NULL"]
         values: list[int | str] = []
         if before is not None:
             conditions.append("number < ?")
@@ -162,8 +163,7 @@ class Versions:
 
     def purge(self, before_ns: int) -> int:
         """Forget the versions that were deleted before then; return how many. Their numbers stay taken."""
-        sql = "DELETE FROM artifact_version WHERE deleted_ns < ?"
-        return self._database.write(lambda cursor: cursor.run(sql, before_ns))
+        return purge_versions(self._database, deleted_before_ns=before_ns)
 
 
 def _find(cursor: Cursor, token: str) -> int:
