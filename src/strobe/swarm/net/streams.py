@@ -236,27 +236,29 @@ class Streams:
     async def _run(self, stream: Stream, first: bytes = b"") -> None:
         loop = asyncio.get_running_loop()
         self.live.add(stream)
-        writer = None
         try:
             if first:
                 await loop.sock_sendall(stream.socket, first)
-            writer = loop.create_task(stream.write())
-            reader = loop.create_task(stream.read())
-            stream.tasks = (writer, reader)
+            stream.tasks = (loop.create_task(stream.write()), loop.create_task(stream.read()))
             await asyncio.wait(stream.tasks, return_when=asyncio.FIRST_COMPLETED)
         except OSError:
             self.rejected += 1
         finally:
-            self.live.discard(stream)
-            for task in stream.tasks:
-                task.cancel()
-            for ended in await asyncio.gather(*stream.tasks, return_exceptions=True):
-                if isinstance(ended, StreamBroken):
-                    self.rejected += 1
-                elif isinstance(ended, Exception) and not isinstance(ended, OSError):
-                    raise ended
-            stream.close()
-            self._lost(stream)
+            try:
+                await self._end(stream)
+            finally:
+                self.live.discard(stream)
+                stream.close()
+                self._lost(stream)
+
+    async def _end(self, stream: Stream) -> None:
+        for task in stream.tasks:
+            task.cancel()
+        for ended in await asyncio.gather(*stream.tasks, return_exceptions=True):
+            if isinstance(ended, StreamBroken):
+                self.rejected += 1
+            elif isinstance(ended, Exception) and not isinstance(ended, OSError):
+                raise ended
 
     def _lost(self, stream: Stream) -> None:
         session = stream.session
