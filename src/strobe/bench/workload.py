@@ -15,7 +15,8 @@ class Work:
     """What one step does, counted from shapes.
 
     `flops` are those of matrix products and convolutions (2 per multiply-add); `bytes` is the traffic that no
-    implementation in the same precision avoids: weights, inputs and outputs once each.
+    implementation in the same precision avoids: weights and inputs once each (training: weights read twice and written,
+    the optimizer's state read and written).
     """
 
     examples: float

@@ -1,0 +1,1 @@
+"""Recommendation: DLRM (Naumov et al., Deep Learning Recommendation Model, 2019)."""

@@ -1,0 +1,1 @@
+"""Image classification: RegNetY (Radosavovic et al., Designing Network Design Spaces, 2020)."""

@@ -1,0 +1,1 @@
+"""Multilingual text: XLM-R (Conneau et al., Unsupervised Cross-lingual Representation Learning at Scale, 2020)."""

@@ -1,0 +1,113 @@
+"""DLRM: the published sizes, an output computed another way in each way of pooling, and its work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from strobe.bench.workloads.dlrm import model, ootb
+from strobe.bench.workloads.dlrm.tables import pack_int4, unpack_int4
+from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work
+
+pytestmark = pytest.mark.frameworks
+
+SMALL = model.DlrmConfig(
+    name="small", bottom=(9, 12, 8), top=(16, 1), num_tables=3, num_rows=40, lookups=5, is_fixed=False
+)
+VARIANTS = [
+    SMALL,
+    replace(SMALL, pooling="learned", is_fixed=True),
+    replace(SMALL, pooling="fixed"),
+    replace(SMALL, pooling="fixed", embedding_bits=4),
+]
+
+
+def _dense(config: model.DlrmConfig) -> int:
+    sizes = [*zip(config.bottom, config.bottom[1:], strict=False), *zip(config.top_layers, config.top, strict=False)]
+    return sum(inputs * outputs + outputs for inputs, outputs in sizes)
+
+
+def test_the_training_configuration_has_the_published_sizes() -> None:
+    config = model.A_EMBED32_FP32
+    assert config.top_layers[0] == 31_068
+    count = count_parameters(lambda: model.Dlrm(config))
+    assert count == _dense(config) + 248 * 965 * (192 + 1)
+    assert round(count / 1e6, 1) == 306.3
+
+
+def test_the_inference_configuration_has_the_published_sizes() -> None:
+    config = model.A_EMBED4_FP32
+    assert config.top_layers[0] == 1_987
+    assert len(config.top) == 37
+    assert round(_dense(config) / 1e6, 1) == 100.6
+    packed = config.num_tables * config.num_rows * (config.width // 2 + 4)
+    assert round(packed / 1e9, 2) == 1.76
+    assert round(config.num_tables * config.num_rows * config.width * 4 / 1e9) == 13
+
+
+def test_tiny_has_the_published_sizes() -> None:
+    assert model.TINY.num_tables * model.TINY.num_rows * model.TINY.width * 4 == 2_048_000_000
+
+
+@pytest.mark.parametrize("config", VARIANTS)
+def test_output_is_that_of_loops(config: model.DlrmConfig) -> None:
+    torch.manual_seed(0)
+    net = model.Dlrm(config)
+    for table in net.tables:
+        if table.row_weights is not None:
+            torch.nn.init.uniform_(table.row_weights, 0.5, 2.0)
+    net.double()
+    batch = ootb.DlrmTask(config).draw(np.random.default_rng(1), 4).to("cpu", torch.float64)
+    dense, rows, offsets = batch.inputs
+    with torch.no_grad():
+        for example in range(4):
+            x = dense[example]
+            for layer in net.bottom[::2]:
+                x = (layer.weight @ x + layer.bias).clamp(min=0)
+            vectors = [x]
+            for table, table_rows, table_offsets in zip(net.tables, rows, offsets, strict=True):
+                ends = [*table_offsets[1:].tolist(), len(table_rows)]
+                pooled = torch.zeros(8, dtype=torch.float64)
+                for row in table_rows[int(table_offsets[example]) : ends[example]].tolist():
+                    is_packed = config.embedding_bits == 4
+                    values = unpack_int4(table.bag.packed[[row]])[0] if is_packed else table.bag.weight[row]
+                    pooled += values * (1 if table.row_weights is None else table.row_weights[row])
+                vectors.append(pooled)
+            products = [vectors[i] @ vectors[j] for i in range(len(vectors)) for j in range(i)]
+            assert len(products) == config.num_pairs
+            y = torch.cat([x, torch.stack(products)])
+            layers = list(net.top[::2])
+            for layer in layers[:-1]:
+                y = (layer.weight @ y + layer.bias).clamp(min=0)
+            expected = 1 / (1 + torch.exp(-(layers[-1].weight @ y + layers[-1].bias)))
+            torch.testing.assert_close(net(*batch.inputs)[example], expected)
+
+
+def test_int4_rows_are_near_what_was_packed() -> None:
+    rows = torch.empty(30, 16).uniform_(-0.5, 0.5)
+    step = (rows.max(1).values - rows.min(1).values) / 15
+    assert ((unpack_int4(pack_int4(rows)) - rows).abs() <= step[:, None] * 0.55).all()
+
+
+@pytest.mark.parametrize("config", VARIANTS)
+def test_inference_counts_its_work_and_is_right(config: model.DlrmConfig) -> None:
+    prove_work(OotbInference(ootb.DlrmTask(config)))
+    prove_correct(OotbInference(ootb.DlrmTask(config, alpha=1.05)), batch_size=6)
+
+
+@pytest.mark.parametrize("config", VARIANTS[:3])
+def test_training_counts_its_work_and_is_right(config: model.DlrmConfig) -> None:
+    prove_work(OotbTraining(ootb.DlrmTask(config)))
+    prove_correct(OotbTraining(ootb.DlrmTask(config)), batch_size=6)
+
+
+def test_bytes_are_weights_once_and_the_rows_looked_up() -> None:
+    config = replace(SMALL, is_fixed=True)
+    workload = OotbInference(ootb.DlrmTask(config))
+    workload.setup(2, seed=1, device="cpu", threads=1)
+    inputs = 2 * 9 * 4 + 3 * (2 * 5 * 8 + 2 * 8)
+    assert workload.work().bytes == inputs + _dense(config) * 4 + 3 * 2 * 5 * 8 * 4
