@@ -40,7 +40,7 @@ function Content(): JSX.Element {
   usePageKeys(workspace, search);
   usePalette(workspace);
   const side = workspace.side.value;
-  const hasBaseline = workspace.view.value.runs.baseline !== null;
+  const { runs } = workspace.view.value;
   return (
     <main class="workspace" data-side={side}>
       <div class="sides">
@@ -53,7 +53,7 @@ function Content(): JSX.Element {
           }}
         />
       </div>
-      <Split preferred={Math.max(400, 270 + 72 + workspace.columns.value.length * cellWidth(hasBaseline))}>
+      <Split preferred={Math.max(400, 270 + 72 + workspace.columns.value.length * cellWidth(runs))}>
         <RunList />
       </Split>
       <div class="charts">

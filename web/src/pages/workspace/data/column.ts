@@ -17,6 +17,15 @@ export interface Column {
   readonly sort: string | null;
 }
 
+const TITLES: Readonly<Record<string, string>> = {
+  created_at: "created",
+  created_ns: "created",
+  started_ns: "started",
+  ended_ns: "ended",
+  heartbeat_ns: "last sign",
+  changed_ns: "changed",
+  num_rows: "rows",
+};
 const CALL = /^(min|max|mean|first|last)\((.+)\)$/s;
 
 export function columnOf(text: string): Column {
@@ -25,7 +34,7 @@ export function columnOf(text: string): Column {
     const figure = call[1] as Figure;
     return { text, title: text, field: null, figure, key: call[2] as string, sort: null };
   }
-  const title = text.replace(/^(config|summary|metadata)\./, "");
+  const title = TITLES[text] ?? text.replace(/^(config|summary|metadata)\./, "");
   return { text, title, field: text, figure: null, key: null, sort: text };
 }
 
@@ -69,10 +78,10 @@ function fieldCell(field: string, value: unknown, nowMs: number): Cell {
   if (value === null || value === undefined) return NONE;
   if (field === "created_at") {
     const at = Date.parse(String(value));
-    return { text: relativeTime(at, nowMs), title: dateTime(at), value: null };
+    return { text: ageText(at, nowMs), title: dateTime(at), value: null };
   }
   if (field.endsWith("_ns") && typeof value === "number") {
-    return { text: relativeTime(value / 1e6, nowMs), title: dateTime(value / 1e6), value: null };
+    return { text: ageText(value / 1e6, nowMs), title: dateTime(value / 1e6), value: null };
   }
   if (field === "runtime" && typeof value === "number") {
     return { text: duration(value), title: `${value} s`, value: null };
@@ -85,6 +94,11 @@ function fieldCell(field: string, value: unknown, nowMs: number): Cell {
       ? JSON.stringify(value)
       : String(value);
   return { text, title: text, value: null };
+}
+
+/** Columns are narrow: "2 h" says it. */
+function ageText(atMs: number, nowMs: number): string {
+  return relativeTime(atMs, nowMs).replace(/ ago$/, "");
 }
 
 /** NaN and infinities come as texts. */

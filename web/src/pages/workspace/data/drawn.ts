@@ -60,17 +60,20 @@ export function drawnRuns(
   const all = listed(rows, extra, view.pinned);
   const only = new Set(view.shownOnly);
   const hidden = new Set(view.hidden);
-  const known = new Map([...extra, ...all].map((run) => [run.id, run]));
-  const shown = only.size
-    ? [...known.values()].filter((run) => only.has(run.id))
-    : all.filter((run) => !hidden.has(run.id));
   const most = limitOf(view.draw);
+  // Of 100,000 runs only as many are looked at as are drawn, wherever that can be told.
+  const shown = only.size
+    ? uniqueRuns([...extra, ...all]).filter((run) => only.has(run.id))
+    : hidden.size
+      ? all.filter((run) => !hidden.has(run.id))
+      : all;
   const runs = shown.slice(0, most);
   // Differences need their baseline, whatever else is left out.
-  const baseline = view.baseline === null ? undefined : known.get(view.baseline);
-  if (baseline && isShown(baseline.id, view) && !runs.includes(baseline)) {
-    if (runs.length >= most) runs.pop();
-    runs.push(baseline);
+  const { baseline } = view;
+  if (baseline !== null && isShown(baseline, view) && !runs.some((run) => run.id === baseline)) {
+    const base = extra.find((run) => run.id === baseline) ?? all.find((run) => run.id === baseline);
+    if (base && runs.length >= most) runs.pop();
+    if (base) runs.push(base);
   }
   const unlisted = only.size ? 0 : Math.max(0, (total ?? 0) - rows.length);
   return { runs, groups: null, visible: shown.length + unlisted, visibleGroups: 0 };
@@ -98,6 +101,10 @@ export function drawnGroups(
   }
   const visible = shown.reduce((sum, group) => sum + group.num_runs, 0);
   return { runs, groups: drawn, visible, visibleGroups: shown.length };
+}
+
+function uniqueRuns(runs: readonly RunItem[]): RunItem[] {
+  return [...new Map(runs.map((run) => [run.id, run])).values()];
 }
 
 function limitOf(draw: number): number {

@@ -1,6 +1,7 @@
 // The keys that the drawn runs have.
 
 import { signal } from "@preact/signals";
+import { naturalCompare } from "../../../series/natural";
 import { NameIndex } from "../../../series/search";
 import { send } from "../../../server/client";
 import type { RunItem } from "../../../server/types";
@@ -13,7 +14,6 @@ interface SharedKey {
 }
 
 export interface KnownKeys {
-  /** As the server lists them. */
   readonly names: readonly string[];
   readonly index: NameIndex;
   readonly known: ReadonlySet<string>;
@@ -65,7 +65,11 @@ function sameNames(known: ReadonlySet<string>, names: ReadonlySet<string>): bool
   return known.size === names.size && [...names].every((name) => known.has(name));
 }
 
-export function keysOf(names: readonly string[]): KnownKeys {
+/** More than this are left in the server's order where all are listed: sorting them would be felt. */
+const SORTED = 5000;
+
+export function keysOf(all: readonly string[]): KnownKeys {
+  const names = all.length <= SORTED ? [...all].sort(naturalCompare) : all;
   return { names, index: new NameIndex(names), known: new Set(names) };
 }
 

@@ -61,9 +61,10 @@ export function GroupRow(props: GroupRowProps): JSX.Element {
         {props.style && (
           <Swatch colour={props.style.colour} dash={props.style.dash} isDrawn={props.isDrawn} />
         )}
-        <span class="cut" title={`${row.field}: ${text}`}>
-          <span class="quiet">{field}</span> {text}
+        <span class="cut row-group-name" title={`${row.field}: ${text}`}>
+          {text}
         </span>
+        <span class="cut quiet row-field">{field}</span>
         <span class="quiet row-count">{count(row.numRuns)}</span>
       </span>
       <Reading owner={id} spark={null} />

@@ -10,6 +10,7 @@ import type { RunItem } from "../../../server/types";
 import { Button } from "../../../ui/button";
 import { ErrorNote } from "../../../ui/note";
 import { VirtualList, type VirtualListHandle } from "../../../ui/virtual";
+import type { RunsView } from "../../../view/state";
 import { type Column, cellOf, columnOf, deltaText } from "../data/column";
 import { groupId, isShown } from "../data/drawn";
 import { pathOf } from "../data/keys";
@@ -255,7 +256,7 @@ function Rows({
           "aria-activedescendant": cursor === null ? undefined : `row-${cursor}`,
           style: {
             "--columns": columns.length,
-            "--cell": `${cellWidth(runsView.baseline !== null)}px`,
+            "--cell": `${cellWidth(runsView)}px`,
           } as JSX.CSSProperties,
         }}
       />
@@ -264,9 +265,9 @@ function Rows({
   );
 }
 
-/** Deltas need room beside the values. */
-export function cellWidth(hasBaseline: boolean): number {
-  return hasBaseline ? 128 : 80;
+/** Deltas and deviations need room beside the values. */
+export function cellWidth({ baseline, group }: RunsView): number {
+  return baseline !== null || group.length > 0 ? 128 : 80;
 }
 
 const NO_DASH: readonly number[] = [];

@@ -1,8 +1,8 @@
 // One panel over the whole middle of the page: its own options, an exact range, the values as a table, export. The run
 // list stays beside it, with the values under the crosshair.
 
-import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../../chart/chart";
 import { EXPORTS } from "../../../chart/export/save";
 import { Button, IconButton } from "../../../ui/button";
@@ -21,6 +21,7 @@ import { useLines } from "./use-lines";
 import "./full-screen.css";
 
 const POINTS = 2000;
+const MARGIN = 14;
 const TABS = [
   { value: "chart", title: "Chart" },
   { value: "table", title: "Values" },
@@ -43,7 +44,8 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
   };
   const { lines, clip, waiting, isRaw } = useLines(workspace, spec, options, zoom, POINTS);
   shownLines.set(id, { lines, clip, zoom, options, title: spec.title });
-  const height = useHeight();
+  const place = useRef<HTMLDivElement>(null);
+  const height = useHeight(place);
   const set = (next: Partial<ChartOptions>, replace = false): void =>
     changeOptions(workspace, id, next, { replace });
   return (
@@ -90,6 +92,7 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
       {spec.keys.length > 1 && spec.expression === null && (
         <KeyLegend spec={spec} isLone={workspace.styles.value.size === 1} />
       )}
+      <div ref={place} />
       {spec.problem !== null && <p class="panel-note panel-bad">{spec.problem}</p>}
       {lines.length === 0 && spec.problem === null && (
         <p class="panel-note quiet">{waiting > 0 ? "Loading" : emptyText(workspace, options.difference)}</p>
@@ -116,14 +119,18 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
 }
 
 /** What is left of the window below the bars. */
-function useHeight(): number {
-  const [height, setHeight] = useState(() => window.innerHeight - 156);
-  useEffect(() => {
-    const read = (): void => setHeight(window.innerHeight - 156);
+function useHeight(place: RefObject<HTMLDivElement>): number {
+  const [height, setHeight] = useState(400);
+  useLayoutEffect(() => {
+    const read = (): void => {
+      const top = place.current?.getBoundingClientRect().top ?? 0;
+      setHeight(Math.max(240, Math.floor(window.innerHeight - top - MARGIN)));
+    };
+    read();
     window.addEventListener("resize", read);
     return () => window.removeEventListener("resize", read);
-  }, []);
-  return Math.max(240, height);
+  }, [place]);
+  return height;
 }
 
 function RangeFields({

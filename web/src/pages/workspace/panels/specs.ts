@@ -2,7 +2,7 @@
 
 import { type Expression, ExpressionError, keysOf, parseExpression } from "../../../series/expression";
 import { naturalCompare } from "../../../series/natural";
-import { patternOf } from "../../../series/search";
+import { type Found, patternOf } from "../../../series/search";
 import type { ChartsView, Panel } from "../../../view/state";
 import type { KnownKeys } from "../data/keys";
 
@@ -39,6 +39,9 @@ export class PanelSection {
 
 export const PINNED = "*pinned";
 export const OWN = "*own";
+export const FOUND = "*found";
+/** More than this are not ranked: nobody looks at the order of so many, and it would be felt. */
+const RANKED = 5000;
 /** Keys that a pattern finds and one panel draws; the rest is told. */
 export const MOST_KEYS = 20;
 
@@ -96,15 +99,19 @@ export function ownPanel(panel: Panel, keys: KnownKeys): PanelSpec {
 
 /** Return all sections: pinned panels, those that people made, then metrics by prefix. */
 export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
-  const found = charts.search.trim() === "" ? null : keys.index.filter(charts.search);
-  const fits = found === null ? null : new Set(found.names);
+  const found = charts.search.trim() === "" ? null : searched(keys, charts.search);
+  let fits: ReadonlySet<string> | null = null;
+  const fit = (key: string): boolean => {
+    fits ??= new Set(found?.names);
+    return fits.has(key);
+  };
   const own = charts.panels.map((panel) => ownPanel(panel, keys));
   const pinned = charts.pinned.flatMap((id) => {
     const made = own.find((panel) => panel.id === id);
     return made ? [made] : keys.known.has(id) ? [{ ...metricPanel(id), short: id }] : [];
   });
   const isPinned = new Set(pinned.map((panel) => panel.id));
-  const matches = (panel: PanelSpec): boolean => fits === null || panel.keys.some((key) => fits.has(key));
+  const matches = (panel: PanelSpec): boolean => found === null || panel.keys.some(fit);
   const section = (id: string, title: string, panels: readonly PanelSpec[]): PanelSection =>
     new PanelSection(id, title, panels.length, () => inOrder(panels, charts.order));
   const first = [
@@ -116,11 +123,25 @@ export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
     ),
   ];
   const names = (found?.names ?? keys.names).filter((key) => !isPinned.has(key));
+  // What was searched for is one section, the best first.
+  const rest =
+    found === null
+      ? metricSections(names, charts.order)
+      : [
+          new PanelSection(FOUND, "Found", names.length, () =>
+            names.map((key) => ({ ...metricPanel(key), short: key })),
+          ),
+        ];
   return {
-    sections: [...first.filter((one) => one.count > 0), ...metricSections(names, charts.order)],
+    sections: [...first, ...rest].filter((one) => one.count > 0),
     total: found?.total ?? keys.names.length,
     problem: found?.error ?? null,
   };
+}
+
+function searched(keys: KnownKeys, text: string): Found {
+  const all = keys.index.filter(text);
+  return all.total > 0 && all.total <= RANKED ? keys.index.search(text) : all;
 }
 
 /** Names by what they have before their first slash, in natural order; those without a prefix first. */
