@@ -50,10 +50,10 @@ def _valid_messages(rng: random.Random) -> list[bytes]:
     entries = [(b"", b"\x01", clock() + 50), (b"\xa1s", b"\x02", clock() + 60)]
     contact = (rng.randbytes(20), "10.0.0.9", 4000)
     return [
-        encode(Ping(True, True)),
-        encode(Meet(True, [contact])),
-        encode(Find(True, 20, True, places, [1, 2, 3])),
-        encode(Store(True, False, [StoreItem(place, 0, entries) for place in places])),
+        encode(Ping(5.0, True)),
+        encode(Meet(5.0, [contact])),
+        encode(Find(5.0, 20, True, places, [1, 2, 3])),
+        encode(Store(5.0, False, [StoreItem(place, 0, entries) for place in places])),
     ]
 
 

@@ -94,7 +94,7 @@ def test_records_outlive_all_their_first_holders() -> None:
 
 def test_newcomers_get_the_records_that_they_should_hold() -> None:
     async def main() -> None:
-        swarm = await Swarm.grow(20, World(seed=4), Options(republish_s=0, refresh_s=0))
+        swarm = await Swarm.grow(20, World(seed=4), Options(republish_s=0, refresh_s=0, join_width=16))
         keys = [f"k{number}" for number in range(100)]
         await swarm.nodes[0].store_many(keys, keys, clock() + 5000)
         for _ in range(10):

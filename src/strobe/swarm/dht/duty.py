@@ -8,12 +8,15 @@ grown since) lets go of the record when others have it.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from strobe.swarm.dht.id import number
-from strobe.swarm.dht.peers import Peers
+from strobe.swarm.dht.peers import Newcomer, Peers
 from strobe.swarm.dht.storage import Record, Storage
+
+_MAX_SKEW_S: Final = 5.0  # more than clocks of one swarm may differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +28,24 @@ class Republication:
 
 
 def hand_overs(
-    storage: Storage, peers: Peers, newcomers: Container[int], *, num_replicas: int, now: float
+    storage: Storage,
+    peers: Peers,
+    newcomers: Mapping[int, Newcomer],
+    touched: Mapping[bytes, float],
+    *,
+    num_replicas: int,
+    now: float,
 ) -> dict[int, dict[bytes, Record]]:
-    """Return, by newcomer, the records that this peer must pass on to it."""
+    """Return, by newcomer, the records that this peer must pass on to it: those stored before it was there."""
     own = peers.table.own_id
+    latest = max((newcomer.since for newcomer in newcomers.values()), default=0.0) + _MAX_SKEW_S
     due: dict[int, dict[bytes, Record]] = {}
     for key, record in storage.items(now):
+        when = touched.get(key, 0.0)
+        if when > latest:
+            continue
         responsible = peers.responsible(number(key), num_replicas, now)
-        new = [peer for peer in responsible if peer in newcomers]
+        new = [peer for peer in responsible if peer in newcomers and when <= newcomers[peer].since + _MAX_SKEW_S]
         if new and next((peer for peer in responsible if peer not in newcomers), own) == own:
             for peer in new:
                 due.setdefault(peer, {})[key] = record

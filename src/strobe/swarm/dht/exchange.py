@@ -33,6 +33,7 @@ class Exchange:
         self.peers = peers
         self.clock = clock
         self.serves = serves
+        self.since = clock() if serves else 0.0
         self.num_requests = 0
 
     async def ask(self, contact: Contact, method: str, request: Message, kind: type[_Answer]) -> _Answer:

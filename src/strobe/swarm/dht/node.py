@@ -172,7 +172,7 @@ class Node:
     async def ping(self, contact: Contact, *, calls_back: bool = False) -> Pong | None:
         """Return a peer's answer, or None."""
         try:
-            pong = await self.exchange.ask(contact, PING, Ping(self.exchange.serves, calls_back), Pong)
+            pong = await self.exchange.ask(contact, PING, Ping(self.exchange.since, calls_back), Pong)
         except (NetworkError, Malformed):
             return None
         self._seen_at[pong.host, pong.port] = self._seen_at.get((pong.host, pong.port), 0) + 1
@@ -190,7 +190,7 @@ class Node:
     async def introduce(self, contact: Contact, others: Sequence[Contact]) -> None:
         """Tell a peer of others that it seems not to know."""
         with contextlib.suppress(NetworkError, Malformed):
-            await self.exchange.ask(contact, MEET, Meet(self.exchange.serves, list(others[:MAX_NEAREST])), Pong)
+            await self.exchange.ask(contact, MEET, Meet(self.exchange.since, list(others[:MAX_NEAREST])), Pong)
 
     async def store(self, key: Any, value: Any, expiration_time: float, subkey: Any = None) -> bool:
         """Store one value, or one subkey of a dictionary; return whether it is now the newest."""
@@ -271,7 +271,7 @@ class Node:
         for part in _in_parts(records):
             items = [StoreItem(key, NO_AGREEMENT, wire_entries(record)) for key, record in part]
             try:
-                await self.exchange.ask(contact, STORE, Store(self.exchange.serves, is_cache, items), Stored)
+                await self.exchange.ask(contact, STORE, Store(self.exchange.since, is_cache, items), Stored)
             except (NetworkError, Malformed):
                 return False
         return True
@@ -375,14 +375,14 @@ class Node:
         request = opened(Ping, payload)
         if request.calls_back:
             return self._ping_back(caller)
-        if request.serves:
-            self.peers.heard(caller.contact, self.clock())
+        if request.since:
+            self.peers.heard(caller.contact, self.clock(), request.since)
         return encode(Pong(self.clock(), caller.contact.host, caller.contact.port))
 
     def _on_meet(self, caller: Caller, payload: Payload) -> bytes:
         request, now = opened(Meet, payload), self.clock()
-        if request.serves:
-            self.peers.heard(caller.contact, now)
+        if request.since:
+            self.peers.heard(caller.contact, now, request.since)
         if now >= self._introductions_until:
             self._introductions_until, self._num_introductions = now + 1.0, 0
         for place, host, port in request.contacts:
@@ -390,6 +390,7 @@ class Node:
             is_new = peer not in self.peers.table and not self.peers.is_silent(peer, now)
             if is_new and self._num_introductions < _MAX_INTRODUCED and is_believable(host, caller.contact.host):
                 self._num_introductions += 1
+                self._upkeep.is_moving = True
                 self.in_background(self._meet(Contact(PeerId(place), host, port)))
         return encode(Pong(now, caller.contact.host, caller.contact.port))
 

@@ -18,7 +18,7 @@ class Options:
     max_per_network: int = 5
     #: how many of the nearest peers are asked before a key is said to be absent, or its newest value known
     beam_size: int = 10
-    #: how many of its nearest a newcomer gets to know at once; it meets the others by and by
+    #: how many of its nearest a newcomer gets to know at once, and gets records from; it meets the others by and by
     join_width: int = 8
     #: calls outstanding at a time, per operation
     window: int = 64

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.routing import NOBODY, Admission, RoutingTable
@@ -22,6 +22,13 @@ _FAILURES_TO_LEAVE: Final = 2
 _MAX_REMEMBERED: Final = 1024
 _MAX_BACKOFF_S: Final = 3600.0
 _MAX_MET: Final = 16
+
+
+class Newcomer(NamedTuple):
+    """A peer that we had not heard of, and since when it serves."""
+
+    contact: Contact
+    since: float
 
 
 class Peers:
@@ -35,14 +42,13 @@ class Peers:
         self._silent_until: dict[int, float] = {}
         self._next_release = math.inf
         self._lost: OrderedDict[int, Contact] = OrderedDict()
-        self._newcomers: dict[int, Contact] = {}
+        self._newcomers: dict[int, Newcomer] = {}
         self._met: deque[Contact] = deque(maxlen=_MAX_MET)
-        self.num_met = 0
         #: called when there are newcomers and there were none
         self.on_newcomers: Callable[[], None] = lambda: None
 
-    def heard(self, contact: Contact, now: float) -> None:
-        """Note that a peer that serves has spoken to us."""
+    def heard(self, contact: Contact, now: float, since: float = 0.0) -> None:
+        """Note that a peer that serves, as it says `since`, has spoken to us."""
         peer = number(contact.id)
         if peer in self._failures:
             del self._failures[peer]
@@ -52,9 +58,10 @@ class Peers:
             return
         self._lost.pop(peer, None)
         if admission is Admission.ADDED:
-            self.num_met += 1
             self._met.append(contact)
-            self._newcomers[peer] = contact
+            if not since > 0:
+                return
+            self._newcomers[peer] = Newcomer(contact, since)
             if len(self._newcomers) == 1:
                 self.on_newcomers()
 
@@ -106,8 +113,8 @@ class Peers:
         nearest.sort(key=target.__xor__)
         return nearest
 
-    def take_newcomers(self) -> dict[int, Contact]:
-        """Return those who joined the table since the last time."""
+    def take_newcomers(self) -> dict[int, Newcomer]:
+        """Return those who told us that they are there, since the last time."""
         newcomers, self._newcomers = self._newcomers, {}
         return newcomers
 

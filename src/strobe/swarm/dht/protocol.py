@@ -5,9 +5,10 @@
     find   what do you hold for these keys, and whom do you know nearest to them
     store  hold these records; tell me if you know others nearer to a key than I do
 
-Each message is a msgpack array. Types, sizes and counts are checked while it is decoded; whatever does not fit raises
-`Malformed`, the only exception that leaves `decode`. A peer's list of contacts names each contact once; keys refer to
-it by position.
+Requests begin with `since`: when the sender began to answer requests itself, so that others may remember it, and give
+it records that are older than that; 0 for one that only asks. Each message is a msgpack array. Types, sizes and counts
+are checked while it is decoded; whatever does not fit raises `Malformed`, the only exception that leaves `decode`. A
+peer's list of contacts names each contact once; keys refer to it by position.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ class Message(msgspec.Struct, array_like=True, gc=False):
 
 
 class Ping(Message):
-    """`serves`: the sender answers requests, so others may remember it. `calls_back`: check that by a ping."""
+    """`calls_back`: check by a ping that the sender answers."""
 
-    serves: bool
+    since: float
     calls_back: bool = False
 
 
@@ -77,7 +78,7 @@ class Pong(Message):
 class Meet(Message):
     """Contacts that the receiver may want to ping; it answers with a Pong."""
 
-    serves: bool
+    since: float
     contacts: Annotated[list[WireContact], Meta(max_length=MAX_NEAREST)]
 
 
@@ -88,7 +89,7 @@ class Find(Message):
     names nobody.
     """
 
-    serves: bool
+    since: float
     count: Annotated[int, Meta(ge=0, le=MAX_NEAREST)]
     is_latest: bool
     keys: Annotated[list[Place], Meta(max_length=MAX_KEYS)]
@@ -118,7 +119,7 @@ class StoreItem(Message):
 class Store(Message):
     """`is_cache`: the receiver need not be near the keys; it may keep the records for those who ask it."""
 
-    serves: bool
+    since: float
     is_cache: bool
     items: Annotated[list[StoreItem], Meta(max_length=MAX_KEYS)]
 

@@ -103,7 +103,7 @@ class _Search:
         left = indexes
         while left:
             request = Find(
-                self._exchange.serves,
+                self._exchange.since,
                 self.lookup.width,
                 self._enough == math.inf,
                 [self._keys[index] for index in left],

@@ -63,8 +63,8 @@ class Service:
     def find(self, caller: Caller, payload: Payload) -> bytes:
         """Answer a Find."""
         request, now = opened(Find, payload), self._clock()
-        if request.serves:
-            self._peers.heard(caller.contact, now)
+        if request.since:
+            self._peers.heard(caller.contact, now, request.since)
         self.num_finds += 1
         names = _Names(self._peers, skip=number(caller.id))
         records: list[list[WireEntry]] = []
@@ -92,8 +92,8 @@ class Service:
     def store(self, caller: Caller, payload: Payload) -> bytes:
         """Answer a Store."""
         request, now = opened(Store, payload), self._clock()
-        if request.serves:
-            self._peers.heard(caller.contact, now)
+        if request.since:
+            self._peers.heard(caller.contact, now, request.since)
         self.num_stores += 1
         names: _Names | None = None
         outcomes = bytearray()

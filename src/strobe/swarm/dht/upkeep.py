@@ -40,6 +40,8 @@ class Upkeep:
         self._tasks: list[asyncio.Task[None]] = []
         self._renewals: list[tuple[float, bytes]] = []
         self._awaited: set[bytes] = set()
+        #: two swarms seem to meet: somebody introduced strangers to us, or we found neighbours that did not tell us
+        self.is_moving = False
         self._has_renewals, self._has_newcomers = asyncio.Event(), asyncio.Event()
 
     def start(self) -> None:
@@ -78,11 +80,18 @@ class Upkeep:
         lost = node.peers.lost(now, _LOST_PER_ROUND)
         answers = await asyncio.gather(*(node.ping(contact) for contact in [*lost, *silent]))
         found = [contact for contact, answer in zip(lost, answers, strict=False) if answer is not None]
+        own = number(node.network.address.id)
+        known = set(node.peers.nearest(own, node.options.beam_size, now))
         await self._explore(node.network.address.id, node.options.beam_size, found)
-        # Whoever came lately may be of another swarm: through them, others of it are found, and introduced to ours.
+        # A newcomer tells its neighbours that it is there. If we had to find out, it is of a swarm that meets ours.
+        has_found = not known.issuperset(node.peers.nearest(own, node.options.beam_size, node.clock()))
+        self.is_moving = self.is_moving or bool(found) or has_found
         met = node.peers.take_met()
-        via = found + self._random.sample(met, min(len(met), _VIA_PER_ROUND))
-        await self.look_around(_PLACES_PER_ROUND if via else 1, via)
+        if self.is_moving:  # through those who came lately others are found, and introduced to ours
+            via = found + self._random.sample(met, min(len(met), _VIA_PER_ROUND))
+            await self.look_around(_PLACES_PER_ROUND, via)
+        else:
+            await self.look_around(1)
 
     async def look_around(self, num_places: int, via: Sequence[Contact] = ()) -> None:
         """Get to know peers at places that are not our own, and introduce those who do not know each other."""
@@ -108,8 +117,15 @@ class Upkeep:
         newcomers = node.peers.take_newcomers()
         if not newcomers or not len(node.storage):
             return
-        due = hand_overs(node.storage, node.peers, newcomers, num_replicas=node.options.num_replicas, now=node.clock())
-        await asyncio.gather(*(node.send_records(newcomers[peer], records) for peer, records in due.items()))
+        due = hand_overs(
+            node.storage,
+            node.peers,
+            newcomers,
+            node.service.touched,
+            num_replicas=node.options.num_replicas,
+            now=node.clock(),
+        )
+        await asyncio.gather(*(node.send_records(newcomers[peer].contact, records) for peer, records in due.items()))
 
     async def republish(self) -> None:
         """Store anew what is ours to keep alive."""
@@ -153,14 +169,13 @@ class Upkeep:
             self._has_renewals.set()
 
     async def _stay_in_touch(self) -> None:
-        """Find neighbours more often while there are new ones: two swarms that meet grow together within minutes."""
+        """Find neighbours more often while swarms meet: they grow together within minutes."""
         period_s = longest_s = self._node.options.refresh_s
         while True:
-            num_met = self._node.peers.num_met
             await asyncio.sleep(period_s * self._random.uniform(0.9, 1.1))
             await self.find_neighbours()
-            is_moving = self._node.peers.num_met > num_met
-            period_s = longest_s / _MOVING_RATE if is_moving else min(2 * period_s, longest_s)
+            period_s = longest_s / _MOVING_RATE if self.is_moving else min(2 * period_s, longest_s)
+            self.is_moving = False
 
     async def _repeat(self, period_s: float, duty: Callable[[], Awaitable[None]]) -> None:
         while True:

@@ -95,7 +95,7 @@ class _Placement:
     async def _send(self, peer: int, indexes: list[int]) -> None:
         lookup, contact = self.lookup, self.lookup.contacts[peer]
         items = [StoreItem(self.keys[i], agreement(lookup.nearest(i)), self._entries[i]) for i in indexes]
-        request = Store(self._exchange.serves, False, items)
+        request = Store(self._exchange.since, False, items)
         answer = await self._exchange.ask(contact, STORE, request, Stored)
         votes = [vote for index in indexes for vote in self.votes[index]]
         if len(answer.outcomes) != len(votes):
