@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { PLAIN, parseAnsi, plainText } from "../../../src/pages/run/console/ansi";
 import { markFound, patternOf } from "../../../src/pages/run/console/find";
+import { readable, towards } from "../../../src/pages/run/console/readable";
+import { contrast } from "../../../src/series/palette";
 
 const texts = (text: string): [string, Record<string, unknown>][] =>
   parseAnsi(text).map((span) => [
@@ -55,6 +57,19 @@ describe("parseAnsi", () => {
     expect(texts("\x1b[38;5mx")).toEqual([["x", { colour: 0 }]]);
     expect(texts("\x1b[38;9mx\x1b[999my")).toEqual([["xy", {}]].map(([text]) => [text, { strike: true }]));
     expect(texts("\x1b[38;5;999mx")).toEqual([["x", {}]]);
+  });
+});
+
+describe("readable", () => {
+  it("has enough contrast in both themes, and changes no colour that has it", () => {
+    for (const colour of ["#ff8700", "#ffff00", "#000080", "#808080", "#000000", "#ffffff"]) {
+      const light = towards(colour, "#000000", "#f6e9ea");
+      const dark = towards(colour, "#ffffff", "#2a2226");
+      expect(contrast(light, "#f6e9ea")).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(dark, "#2a2226")).toBeGreaterThanOrEqual(4.5);
+      expect(readable(colour)).toBe(`light-dark(${light}, ${dark})`);
+    }
+    expect(towards("#000080", "#000000", "#f6e9ea")).toBe("#000080");
   });
 });
 

@@ -95,8 +95,12 @@ function styled(before: AnsiStyle, parameters: string): AnsiStyle {
       i += used;
     }
   }
-  const isPlain = (Object.keys(PLAIN) as (keyof AnsiStyle)[]).every((name) => style[name] === PLAIN[name]);
-  return isPlain ? PLAIN : style;
+  // Equal styles are the same object, so that their texts are put together.
+  return isSame(style, PLAIN) ? PLAIN : isSame(style, before) ? before : style;
+}
+
+function isSame(one: AnsiStyle, other: AnsiStyle): boolean {
+  return (Object.keys(PLAIN) as (keyof AnsiStyle)[]).every((name) => one[name] === other[name]);
 }
 
 /** A colour of 256 (5;n) or of all (2;r;g;b). */

@@ -5,6 +5,7 @@ import { clock } from "../clock";
 import type { ConsoleLane, ConsoleLine } from "../documents";
 import { type AnsiStyle, PLAIN, parseAnsi } from "./ansi";
 import { markFound } from "./find";
+import { readable } from "./readable";
 
 export interface LineProps {
   line: ConsoleLine;
@@ -61,7 +62,8 @@ function dress(style: AnsiStyle): { class: string; style?: Record<string, string
     names.push("ansi-inverse");
   }
   if (typeof colour === "number") own.color = `var(--ansi-${colour})`;
-  else if (colour !== null) own.color = colour;
+  // On a background of its own choice the text is the program's own affair.
+  else if (colour !== null) own.color = background === null ? readable(colour) : colour;
   if (typeof background === "number") own.background = `var(--ansi-${background})`;
   else if (background !== null) own.background = background;
   if (style.bold) names.push("ansi-bold");
