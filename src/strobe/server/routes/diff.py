@@ -20,7 +20,9 @@ _MAX_RUNS = 100
 Section = Literal["config", "environment", "summary"]
 _SECTIONS: tuple[Section, ...] = ("config", "environment", "summary")
 #: facts that differ between any two runs and explain nothing
-_NOISE = frozenset({"pid", "started_at", "sys_path", "writer", "boot_id", "pid_namespace", "pid_started"})
+_NOISE = frozenset(
+    {"pid", "started_at", "sys_path", "writer", "boot_id", "pid_namespace", "pid_started", "disk_free_bytes"}
+)
 _OWN = frozenset({"name", "notes", "tags", "group", "job_type"})
 
 

@@ -22,7 +22,7 @@ export function CellView({ cell, base }: { cell: Cell; base?: Cell | undefined }
       <div class="diff-text">
         {parts === null
           ? text || <span class="quiet">empty text</span>
-          : parts.map((part, i) => inline(part, i))}
+          : (isLong && !isWhole ? shortened(parts) : parts).map((part, i) => inline(part, i))}
       </div>
       {isLong && (
         <button type="button" class="diff-more" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
@@ -37,6 +37,18 @@ function inline(part: Part, i: number): JSX.Element | string {
   if (part.kind === "same") return part.text;
   // Marked by lines too, not by colour alone.
   return part.kind === "add" ? <ins key={i}>{part.text}</ins> : <del key={i}>{part.text}</del>;
+}
+
+const NEAR = 60;
+
+/** What is the same in both is cut to what lies near a change: that is what one looks for in a long text. */
+export function shortened(parts: readonly Part[]): Part[] {
+  return parts.map((part, i) => {
+    if (part.kind !== "same" || part.text.length <= 2 * NEAR + 3) return part;
+    const start = i === 0 ? "" : part.text.slice(0, NEAR);
+    const end = i === parts.length - 1 ? "" : part.text.slice(-NEAR);
+    return { ...part, text: `${start} … ${end}` };
+  });
 }
 
 /** Return the words that were changed, null where the two are better read side by side. */

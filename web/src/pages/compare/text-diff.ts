@@ -30,6 +30,10 @@ export function withContext(parts: readonly Part[], context = 3): (Part | { read
       isNear[k] = true;
   });
   const shown: (Part | { gap: number })[] = [];
+  // A gap of one line would take a line to tell of.
+  parts.forEach((_, i) => {
+    if (isNear[i - 1] !== false && isNear[i + 1] !== false) isNear[i] = true;
+  });
   let gap = 0;
   parts.forEach((part, i) => {
     if (!isNear[i]) {

@@ -26,6 +26,8 @@ export interface Explore {
   readonly problem: Error | null;
 }
 
+/** Config axes that are there by themselves: those that matter, but not so few that it is no picture. */
+const FEWEST_AXES = 3;
 const MOST_AXES = 5;
 /** More runs than these have colours of their own nobody can tell apart. */
 const FEW_COLOURS = 12;
@@ -66,7 +68,8 @@ export function useExplore(): Explore {
     const found = [...columns].flatMap(([key, some]) => associate(key, some, metric) ?? []);
     found.sort((a, b) => strength(b) - strength(a));
     // Where too few runs tell what matters, whatever varies is shown.
-    return [...new Set([...found.map((one) => one.name), ...varying.map((one) => one.key)])];
+    const names = [...new Set([...found.map((one) => one.name), ...varying.map((one) => one.key)])];
+    return { names, numClear: found.filter((one) => one.isClear).length };
   }, [columns, cells, target, varying]);
   const measures = useMemo(
     () => [
@@ -76,9 +79,10 @@ export function useExplore(): Explore {
     ],
     [varying, keys.names],
   );
-  const chosenAxes = best.slice(0, MOST_AXES).map((key) => `config.${key}`);
+  const numAxes = Math.min(MOST_AXES, Math.max(FEWEST_AXES, best.numClear));
+  const chosenAxes = best.names.slice(0, numAxes).map((key) => `config.${key}`);
   const axes = state.axes.length > 0 ? state.axes : [...chosenAxes, target];
-  const numeric = best.find((key) => varying.find((one) => one.key === key)?.isNumeric);
+  const numeric = best.names.find((key) => varying.find((one) => one.key === key)?.isNumeric);
   const colour = state.colour ?? (runs.length > FEW_COLOURS ? target : "run");
   const colouring = useMemo(() => (colour === "run" ? null : colouringOf(cells(colour))), [colour, cells]);
   return {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { shortened } from "../../../src/pages/compare/cell";
 import {
   ABSENT,
   cellText,
@@ -127,6 +128,16 @@ describe("the difference of texts", () => {
     expect(parts.filter((part) => part.kind !== "same")).toHaveLength(2);
     expect(withContext(parts)).toHaveLength(2 + 6 + 2);
     expect(withContext(parts)[0]).toEqual({ gap: 497 });
+  });
+  it("leaves out no single line, and of long texts what is far from any change", () => {
+    const at = (line: number) =>
+      lineDiff("a\nb\nc\nd\ne", "a\nb\nc\nd\ne".replace("abcde"[line] as string, "X"));
+    expect(withContext(at(4), 3)).toHaveLength(6);
+    expect(withContext(at(4), 2)).toEqual([{ gap: 2 }, ...at(4).slice(2)]);
+    const long = "word ".repeat(100);
+    const short = shortened(wordDiff(`${long}one ${long}`, `${long}two ${long}`));
+    expect(short.map((part) => part.kind)).toEqual(["same", "remove", "add", "same"]);
+    expect(short.reduce((sum, part) => sum + part.text.length, 0)).toBeLessThan(150);
   });
   it("gives up on texts that share nothing, without losing any of them", () => {
     const make = (letter: string) => Array.from({ length: 3000 }, (_, i) => `${letter}${i}`).join("\n");
