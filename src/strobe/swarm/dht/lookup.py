@@ -34,7 +34,7 @@ class Lookup:
     def learn(self, index: int, peers: Iterable[int]) -> None:
         """Take in peers heard of for a key; their contacts must be in `contacts`."""
         near = self._near[index]
-        new = [peer for peer in peers if peer not in near]
+        new = [peer for peer in dict.fromkeys(peers) if peer not in near]
         if new:
             near += new
             near.sort(key=self._targets[index].__xor__)

@@ -42,6 +42,7 @@ class Peers:
         self._silent_until: dict[int, float] = {}
         self._next_release = math.inf
         self._lost: OrderedDict[int, Contact] = OrderedDict()
+        self._unannounced: set[int] = set()  # of the table: those who have not said yet since when they serve
         self._newcomers: dict[int, Newcomer] = {}
         self._met: deque[Contact] = deque(maxlen=_MAX_MET)
         #: called when there are newcomers and there were none
@@ -54,13 +55,13 @@ class Peers:
             del self._failures[peer]
             self._silent_until.pop(peer, None)
         admission = self.table.add(contact, now)
-        if admission is Admission.KNOWN:
-            return
-        self._lost.pop(peer, None)
+        if admission is not Admission.KNOWN:
+            self._lost.pop(peer, None)
         if admission is Admission.ADDED:
             self._met.append(contact)
-            if not since > 0:
-                return
+            self._unannounced.add(peer)
+        if since > 0 and peer in self._unannounced:
+            self._unannounced.discard(peer)
             self._newcomers[peer] = Newcomer(contact, since)
             if len(self._newcomers) == 1:
                 self.on_newcomers()
@@ -76,7 +77,9 @@ class Peers:
         self._next_release = min(self._next_release, until)
         self._newcomers.pop(peer, None)
         if failures + 1 >= _FAILURES_TO_LEAVE and peer in self.table:
-            self.table.remove(peer, now)
+            self._unannounced.discard(peer)
+            if (successor := self.table.remove(peer, now)) is not None:
+                self._unannounced.add(number(successor.id))
             self.remember([contact])
         while len(self._failures) > _MAX_REMEMBERED:
             oldest, _ = self._failures.popitem(last=False)

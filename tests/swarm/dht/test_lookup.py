@@ -1,0 +1,92 @@
+"""The walk without I/O: in which order peers are asked, and when it ends."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strobe.swarm.dht.lookup import Lookup
+
+
+def _walk(
+    lookup: Lookup, knows: dict[int, list[int]], dead: frozenset[int] = frozenset()
+) -> list[tuple[int, list[int]]]:
+    """Ask until nothing is due; each peer names all that it knows."""
+    asked = []
+    while (due := lookup.take(64)) is not None:
+        peer, indexes = due
+        asked.append((peer, indexes))
+        if peer in dead:
+            lookup.failed(peer, indexes)
+            continue
+        for index in indexes:
+            lookup.learn(index, knows[peer])
+        lookup.answered(peer, indexes)
+    return asked
+
+
+def test_one_at_a_time_until_somebody_near_has_answered() -> None:
+    lookup = Lookup([0], width=2)
+    lookup.learn(0, [100, 101])
+    assert lookup.take(9) == (100, [0])
+    assert lookup.take(9) is None
+    lookup.learn(0, [10, 11])
+    lookup.answered(100, [0])
+    assert lookup.take(9) == (10, [0]), "100 is not near any more: its answer says little about who is"
+    assert lookup.take(9) is None
+    lookup.learn(0, [1])
+    lookup.answered(10, [0])
+    assert lookup.take(9) == (1, [0])
+    lookup.answered(1, [0])
+    assert lookup.take(9) is None
+    assert lookup.is_settled(0)
+    assert lookup.nearest(0) == [1, 10]
+
+
+def test_many_keys_for_one_peer_go_in_one_message_of_limited_size() -> None:
+    lookup = Lookup([0] * 10, width=1)
+    for index in range(10):
+        lookup.learn(index, [5])
+    assert lookup.take(4) == (5, [0, 1, 2, 3])
+    assert lookup.take(100) == (5, [4, 5, 6, 7, 8, 9])
+    assert lookup.take(4) is None
+
+
+def test_the_next_nearest_stand_in_for_the_dead() -> None:
+    lookup = Lookup([0], width=2)
+    lookup.learn(0, [1, 2, 3, 4])
+    asked = _walk(lookup, {peer: [] for peer in range(1, 5)}, frozenset({1, 3}))
+    assert [peer for peer, _ in asked] == [1, 2, 3, 4] or [peer for peer, _ in asked] == [1, 2, 4, 3]
+    assert lookup.nearest(0) == [2, 4]
+    assert lookup.is_settled(0)
+
+
+def test_a_finished_key_asks_nobody_else() -> None:
+    lookup = Lookup([0, 0], width=2)
+    for index in (0, 1):
+        lookup.learn(index, [1, 2])
+    assert lookup.take(9) == (1, [0, 1])
+    lookup.finish(0)
+    lookup.answered(1, [0, 1])
+    assert lookup.take(9) == (2, [1])
+    assert lookup.is_settled(0)
+    assert not lookup.is_settled(1)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 8), st.integers(1, 3))
+def test_it_finds_the_true_nearest_where_everybody_knows_their_neighbours(seed: int, width: int, patience: int) -> None:
+    rng = random.Random(seed)
+    peers = rng.sample(range(1 << 20), 60)
+    knows = {peer: sorted(peers, key=peer.__xor__)[:16] + rng.sample(peers, 6) for peer in peers}
+    targets = [rng.randrange(1 << 20) for _ in range(3)]
+    lookup = Lookup(targets, width=width, patience=patience)
+    for index in range(3):
+        lookup.learn(index, rng.sample(peers, 4))
+    asked = _walk(lookup, knows)
+    for index, target in enumerate(targets):
+        assert lookup.is_settled(index)
+        assert lookup.nearest(index)[0] == min(peers, key=target.__xor__)
+    pairs = [(peer, index) for peer, indexes in asked for index in indexes]
+    assert len(pairs) == len(set(pairs)), "nobody is asked twice about a key"
