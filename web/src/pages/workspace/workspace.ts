@@ -1,7 +1,7 @@
 // The model of the page: the view, and what the server knows about it, each as signals. Components read them; nothing here
 // draws. One effect per question keeps the answers up to what the view asks.
 
-import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { place } from "../../app/navigation";
@@ -10,7 +10,6 @@ import { type FilterProblem, parseFilter } from "../../filter/parse";
 import { naturalCompare } from "../../series/natural";
 import { COLOURS, DASHES, runStyles } from "../../series/palette";
 import { returns } from "../../server/client";
-import { type PointNews, type RunNews, type Watch, watch } from "../../server/live";
 import type { RunItem } from "../../server/types";
 import type { RunsView, ViewPatch } from "../../view/state";
 import { type ChangeOptions, ViewAddress } from "./data/address";
@@ -21,16 +20,12 @@ import { type Drawn, drawnGroups, drawnRuns, groupId, listed, MOST_DRAWN } from 
 import { GroupSource } from "./data/group-source";
 import { KeySource, pathOf, tellingKey } from "./data/keys";
 import type { DrawnStyle } from "./data/lines";
-import { RunSource, withNews } from "./data/run-source";
+import { News } from "./data/news";
+import { RunSource } from "./data/run-source";
 import { groupText } from "./list/rows";
 import { staleSince } from "./list/stale";
 
-/** Keys whose points the server sends at most. */
-const LIVE_KEYS = 500;
-const NEWS_MS = 250;
 const LATE_MS = 15_000;
-const HEAD_MS = 1500;
-const STALE_MS = 20_000;
 
 export class Workspace {
   readonly address = new ViewAddress();
@@ -51,12 +46,7 @@ export class Workspace {
   readonly side = signal<"runs" | "charts">("charts");
 
   readonly #ends: (() => void)[] = [];
-  readonly #news = new Map<string, RunNews>();
-  /** Runs that changed, with their version, since curves were last compared with it. */
-  #late = new Map<string, number>();
-  #watch: Watch | null = null;
-  #watched = new Set<string>();
-  #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #news = new News(this);
 
   constructor(
     readonly entity: string,
@@ -237,7 +227,7 @@ export class Workspace {
     });
     follow(() => {
       void this.keys.keys.value;
-      this.#later("watch", () => this.watchKeys(), 300);
+      this.#news.watchSoon();
     });
     let isFirst = true;
     follow(() => {
@@ -249,15 +239,14 @@ export class Workspace {
       this.now.value = Date.now();
       // Signs of life alone are no news: before a run is called stale for long, it is looked at again.
       const isStale = this.runs.rows.peek().some((run) => staleSince(run, Date.now()) !== null);
-      if (isStale && !document.hidden) this.#later("stale", () => void this.runs.refresh(), STALE_MS);
+      if (isStale && !document.hidden) this.#news.lookSoon();
     }, 5000);
-    const late = setInterval(() => this.#compare(), LATE_MS);
+    const late = setInterval(() => this.#news.compare(), LATE_MS);
     return () => {
       for (const end of this.#ends) end();
       clearInterval(clock);
       clearInterval(late);
-      for (const timer of this.#timers.values()) clearTimeout(timer);
-      this.#watch?.stop();
+      this.#news.stop();
       this.runs.stop();
       this.named.stop();
       this.groups.stop();
@@ -271,90 +260,6 @@ export class Workspace {
     this.groups.reload();
     this.keys.reload();
     this.curves.refresh(null);
-  }
-
-  /** Listen to the keys that are shown, if that is not so already. */
-  watchKeys(): void {
-    const all = this.keys.keys.peek().names;
-    const wanted = all.length <= LIVE_KEYS ? all : [...this.curves.keys].slice(0, LIVE_KEYS);
-    if (this.#watch !== null && wanted.every((key) => this.#watched.has(key))) return;
-    this.#watch?.stop();
-    this.#watched = new Set(wanted);
-    this.#watch = watch(
-      { projects: [`${this.entity}/${this.project}`], keys: wanted },
-      {
-        run: (news) => this.#heard(news),
-        points: (news: PointNews) => this.curves.append(news),
-        reset: (runs) => {
-          if (runs === null) this.reload();
-          else this.curves.refresh(new Map(runs.map((run) => [run, Number.POSITIVE_INFINITY])));
-        },
-      },
-    );
-    const { brokenSince } = this.#watch;
-    this.#ends.push(
-      effect(() => {
-        this.brokenSince.value = brokenSince.value;
-      }),
-    );
-    // What came between the answers and the first event.
-    this.#later("gap", () => this.#compare(true), 1200);
-  }
-
-  #heard(news: RunNews): void {
-    this.#news.set(news.run, news);
-    this.#late.set(news.run, news.version);
-    this.#later("news", () => this.#takeIn(), NEWS_MS);
-  }
-
-  #takeIn(): void {
-    const changes = new Map<string, (run: RunItem) => RunItem | null>();
-    let isNew = false;
-    const known = this.keys.keys.peek().known;
-    let hasNewKey = false;
-    for (const news of this.#news.values()) {
-      const id = news.run.slice(news.run.lastIndexOf("/") + 1);
-      changes.set(id, (run) => withNews(run, news));
-      isNew ||= !news.is_deleted && this.find(id) === undefined;
-      hasNewKey ||= Object.keys(news.summary ?? {}).some((key) => !known.has(key) && !key.startsWith("_"));
-      if (news.state !== "running") this.curves.refresh(new Map([[news.run, news.version]]));
-    }
-    this.#news.clear();
-    batch(() => {
-      for (const source of [this.runs, this.named, ...this.groups.open]) source.patch(changes);
-      this.now.value = Date.now();
-    });
-    if (isNew) this.#later("head", () => void this.#newRuns(), HEAD_MS);
-    if (hasNewKey) this.#later("keys", () => this.keys.reload(), HEAD_MS);
-  }
-
-  async #newRuns(): Promise<void> {
-    await this.runs.refresh();
-    if (this.isGrouped.peek()) this.groups.reload();
-  }
-
-  /** Points may come late, below those that were sent: look again at what changed, now and then. */
-  #compare(isAll = false): void {
-    if (isAll) {
-      for (const run of this.drawn.peek().runs) {
-        if (run.state === "running") this.#late.set(pathOf(run), Number.POSITIVE_INFINITY);
-      }
-    }
-    const late = this.#late;
-    this.#late = new Map();
-    if (late.size > 0) this.curves.refresh(late);
-  }
-
-  /** Do something once, a moment from now, however often it is wanted until then. */
-  #later(name: string, run: () => void, wait: number): void {
-    if (this.#timers.has(name)) return;
-    this.#timers.set(
-      name,
-      setTimeout(() => {
-        this.#timers.delete(name);
-        run();
-      }, wait),
-    );
   }
 }
 

@@ -2,20 +2,18 @@
 
 import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { counted } from "../../../series/format";
 import type { RunItem } from "../../../server/types";
 import { Button } from "../../../ui/button";
 import { Dialog } from "../../../ui/dialog";
 import { TextField } from "../../../ui/field";
 import type { Workspace } from "../workspace";
-import { deleteRuns, editRun, stopRun } from "./actions";
+import { editRun, stopRun } from "./actions";
 import { type Editable, type RowDialogs, tagsOf } from "./row-actions";
 import type { Row } from "./rows";
 
 type Asked =
   | { readonly kind: "stop"; readonly run: RunItem }
-  | { readonly kind: "edit"; readonly run: RunItem }
-  | { readonly kind: "delete"; readonly runs: readonly RunItem[] };
+  | { readonly kind: "edit"; readonly run: RunItem };
 
 export interface DialogsNow {
   readonly open: RowDialogs;
@@ -35,7 +33,6 @@ export function useDialogs(workspace: Workspace, rows: readonly Row[]): DialogsN
       beginEdit: (run, what) => setEditing(run === null ? null : { id: run.id, what }),
       edit: (run) => setAsked({ kind: "edit", run }),
       confirmStop: (run) => setAsked({ kind: "stop", run }),
-      confirmDelete: (runs) => setAsked({ kind: "delete", runs }),
       between(to) {
         const ids = latest.current.flatMap((row) => (row.kind === "run" ? [row.id] : []));
         const from = Math.max(0, ids.indexOf(workspace.cursor.peek() ?? to.id));
@@ -58,29 +55,30 @@ export function ListDialogs({
   const { asked, close } = dialogs;
   if (asked === null) return null;
   if (asked.kind === "edit") return <EditRun workspace={workspace} run={asked.run} onClose={close} />;
-  const isStop = asked.kind === "stop";
-  const act = (): void => {
-    close();
-    if (asked.kind === "stop") void stopRun(workspace, asked.run);
-    else void deleteRuns(workspace, asked.runs);
-  };
+  const { run } = asked;
   return (
     <Dialog
-      title={isStop ? `Stop ${asked.run.name}?` : `Delete ${counted(asked.runs.length, "run")}?`}
+      title={`Stop ${run.name}?`}
       onClose={close}
       actions={
         <>
-          <Button onClick={close}>{isStop ? "Let it run" : "Keep"}</Button>
-          <Button kind="danger" icon={isStop ? "stop" : "trash"} onClick={act}>
-            {isStop ? "Stop the run" : "Delete"}
+          <Button onClick={close}>Let it run</Button>
+          <Button
+            kind="danger"
+            icon="stop"
+            onClick={() => {
+              close();
+              void stopRun(workspace, run);
+            }}
+          >
+            Stop the run
           </Button>
         </>
       }
     >
       <p class="dialog-body">
-        {isStop
-          ? "Its process is told with its next sign of life, within seconds, and ends as it does after Ctrl-C. What it logged stays."
-          : "They are hidden at once. You can bring them back with Undo, or from the command line until they are purged."}
+        Its process is told with its next sign of life, within seconds, and ends as it does after Ctrl-C. What
+        it logged stays.
       </p>
     </Dialog>
   );

@@ -8,8 +8,8 @@ import { columnOf } from "../data/column";
 import { groupId } from "../data/drawn";
 import type { DrawnStyle } from "../data/lines";
 import { CELL } from "./grid-roles";
+import { Reading, RowFrame, Swatch } from "./row-parts";
 import { type GroupRow as GroupRowOf, groupText } from "./rows";
-import { Reading, RowFrame, Swatch } from "./run-row";
 
 export interface GroupRowProps {
   readonly row: GroupRowOf;

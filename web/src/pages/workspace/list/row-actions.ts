@@ -25,7 +25,6 @@ export interface RowDialogs {
   beginEdit(run: RunItem | null, what: Editable): void;
   edit(run: RunItem): void;
   confirmStop(run: RunItem): void;
-  confirmDelete(runs: readonly RunItem[]): void;
   /** Runs from the cursor to a run, in the order of the list. */
   between(to: RunItem): readonly string[];
 }

@@ -2,8 +2,6 @@
 
 import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { axisName, xText } from "../../../chart/axis";
-import { readings } from "../../../chart/crosshair";
 import { count, counted } from "../../../series/format";
 import { runColour, runStyles } from "../../../series/palette";
 import type { RunItem } from "../../../server/types";
@@ -19,14 +17,16 @@ import { BulkBar } from "./bulk-bar";
 import { ListDialogs, useDialogs } from "./dialogs";
 import { showOnly, toggleEyes } from "./eyes";
 import { FilterField } from "./filter-field";
-import { CELL, HEADING, ROW } from "./grid-roles";
+import { CELL, ROW } from "./grid-roles";
 import { GroupRow } from "./group-row";
+import { ListHead } from "./list-head";
 import { rowActions } from "./row-actions";
 import { groupRows, type MoreRow, type Row, runRows } from "./rows";
 import { RunRow } from "./run-row";
 import { useSparks } from "./sparks";
 import { staleSince } from "./stale";
-import { nextSort, Toolbar } from "./toolbar";
+import { Toolbar } from "./toolbar";
+import { useKeptPlace } from "./use-kept-place";
 import { useListKeys } from "./use-list-keys";
 import "./run-list.css";
 
@@ -250,7 +250,7 @@ function Rows({
         row={show}
         keyOf={(index) => (rows[index] as Row).id}
         onRange={onRange}
-        head={<Head workspace={workspace} columns={columns} />}
+        head={<ListHead workspace={workspace} columns={columns} />}
         attributes={{
           "aria-rowcount": rows.length,
           "aria-activedescendant": cursor === null ? undefined : `row-${cursor}`,
@@ -280,92 +280,6 @@ function loadMore(workspace: Workspace, row: MoreRow): void {
   if (row.group !== null) workspace.groups.members(row.group.key).more();
   else if (workspace.isGrouped.peek()) workspace.groups.more();
   else workspace.runs.more();
-}
-
-/** Runs that come in above do not move what is looked at. */
-function useKeptPlace(
-  rows: readonly Row[],
-  handle: { current: VirtualListHandle | null },
-  rowHeight: number,
-): (first: number) => void {
-  const top = useRef<{ id: string; index: number } | null>(null);
-  useLayoutEffect(() => {
-    const element = handle.current?.element;
-    const before = top.current;
-    if (!element || before === null || element.scrollTop < rowHeight) return;
-    if (rows[before.index]?.id === before.id) return;
-    // New runs are at the beginning: a far search would be for runs that went elsewhere.
-    const index = rows.slice(0, before.index + 50).findIndex((row) => row.id === before.id);
-    if (index >= 0) element.scrollTop += (index - before.index) * rowHeight;
-  }, [rows, handle, rowHeight]);
-  return useCallback(
-    (first: number) => {
-      const row = rows[first];
-      top.current = row ? { id: row.id, index: first } : null;
-    },
-    [rows],
-  );
-}
-
-function Head({ workspace, columns }: { workspace: Workspace; columns: readonly Column[] }): JSX.Element {
-  const { sort } = workspace.view.value.runs;
-  const heading = (title: string, by: string | null, name: string): JSX.Element => {
-    const isBy = by !== null && sort.replace(/^-/, "") === by;
-    const order = isBy ? (sort.startsWith("-") ? "descending" : "ascending") : undefined;
-    return (
-      <span
-        key={name}
-        class={`row-${name === "name" ? "name" : "cell"}`}
-        {...{ ...HEADING, "aria-sort": order }}
-      >
-        {by === null ? (
-          <span class="cut" title={title}>
-            {title}
-          </span>
-        ) : (
-          <button
-            type="button"
-            class="head-sort cut"
-            title={`Sort by ${title}`}
-            onClick={() => workspace.changeRuns({ sort: nextSort(sort, by) })}
-          >
-            {title}
-            {isBy && <span aria-hidden="true">{order === "ascending" ? " ↑" : " ↓"}</span>}
-          </button>
-        )}
-      </span>
-    );
-  };
-  return (
-    <div class="row row-heads" {...ROW}>
-      <span class="row-lead" {...HEADING}>
-        <span class="unseen">Shown</span>
-      </span>
-      {heading("Name", "display_name", "name")}
-      <ReadingHead workspace={workspace} />
-      {columns.map((column) => heading(column.title, column.sort, column.text))}
-      <span class="row-end" {...HEADING}>
-        <span class="unseen">Actions</span>
-      </span>
-    </div>
-  );
-}
-
-function ReadingHead({ workspace }: { workspace: Workspace }): JSX.Element {
-  const now = readings.value;
-  const key = workspace.sparkKey.value ?? "";
-  // The name stands in the next column already where that has the last value of the same metric.
-  const small = workspace.columns.value.includes(`summary.${key}`) ? "" : key.slice(key.lastIndexOf("/") + 1);
-  const place = now === null ? "" : xText(now.axis, now.x).replace(/^step /, "");
-  return (
-    <span
-      class="row-reading"
-      title={now === null ? key : `${now.title} at ${axisName(now.axis)} ${place}`}
-      {...HEADING}
-    >
-      <span class="cut">{now === null ? small : place}</span>
-    </span>
-  );
 }
 
 function More({ row, onMore }: { row: MoreRow; onMore: () => void }): JSX.Element {

@@ -1,23 +1,19 @@
-// One run in the list. Rows are rendered anew only if what they show has changed; what follows the pointer (the values
-// under the crosshair, the highlight) is written into the row without rendering it.
+// One run in the list, rendered anew only if what it shows has changed.
 
-import { computed, useComputed } from "@preact/signals";
-import { Component, type ComponentChildren, type JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { Component, type JSX } from "preact";
 import { Link } from "../../../app/navigation";
-import { highlighted, readings } from "../../../chart/crosshair";
 import type { Curve } from "../../../series/curve";
-import { dateTime, number, relativeTime } from "../../../series/format";
+import { dateTime, relativeTime } from "../../../series/format";
 import type { RunItem } from "../../../server/types";
 import { IconButton } from "../../../ui/button";
 import { Menu } from "../../../ui/menu";
 import { Badge, StateDot } from "../../../ui/note";
 import { Sparkline } from "../../../ui/sparkline";
 import type { Cell } from "../data/column";
-import { ownerOf } from "../data/lines";
-import { CELL, ROW } from "./grid-roles";
+import { CELL } from "./grid-roles";
 import { InlineEdit } from "./inline-edit";
 import type { Editable, RowActions } from "./row-actions";
+import { Reading, RowFrame, Swatch } from "./row-parts";
 
 export interface RunRowProps {
   readonly run: RunItem;
@@ -207,107 +203,6 @@ function Spark({ spark, sparkKey, run, colour }: RunRowProps): JSX.Element | nul
       height={18}
       colour={colour}
     />
-  );
-}
-
-export interface RowFrameProps {
-  readonly id: string;
-  readonly isAt: boolean;
-  readonly isSelected: boolean;
-  readonly isDim: boolean;
-  readonly onNear?: (isNear: boolean) => void;
-  readonly onPoint: (event: MouseEvent) => void;
-  readonly children: ComponentChildren;
-  readonly isGroup?: boolean;
-}
-
-/** A row with its highlight, which changes without rendering it. */
-export function RowFrame(props: RowFrameProps): JSX.Element {
-  const { id, isAt, isSelected, isDim } = props;
-  const name = `row${isAt ? " row-at" : ""}${isSelected ? " row-selected" : ""}${isDim ? " row-dim" : ""}${props.isGroup ? " row-group" : ""}`;
-  const classes = useMemo(
-    () => computed(() => (highlighted.value === id ? `${name} row-high` : name)),
-    [name, id],
-  );
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
-    // biome-ignore lint/a11y/noStaticElementInteractions: it has the role of a row
-    <div
-      id={`row-${id}`}
-      {...{ ...ROW, "aria-selected": isSelected }}
-      class={classes}
-      onPointerEnter={() => {
-        highlighted.value = id;
-        props.onNear?.(true);
-      }}
-      onPointerLeave={() => {
-        if (highlighted.peek() === id) highlighted.value = null;
-        props.onNear?.(false);
-      }}
-      onFocusCapture={() => props.onNear?.(true)}
-      onClick={props.onPoint}
-    >
-      {props.children}
-    </div>
-  );
-}
-
-/** The value under the crosshair; while there is none, what is drawn small. */
-export function Reading({ owner, spark }: { owner: string; spark: JSX.Element | null }): JSX.Element {
-  const reading = useComputed(() => {
-    const now = readings.value;
-    if (now === null) return null;
-    for (const [line, found] of now.values) {
-      if (ownerOf(line) === owner) return { text: number(found.y), isFar: isFar(found.x, now.x) };
-    }
-    return { text: "", isFar: false };
-  });
-  const isReading = useComputed(() => reading.value !== null);
-  const text = useComputed(() => reading.value?.text ?? "");
-  const look = useComputed(() => (reading.value?.isFar ? "row-value row-far" : "row-value"));
-  return (
-    <span class="row-reading" {...CELL}>
-      {isReading.value ? <span class={look}>{text}</span> : spark}
-    </span>
-  );
-}
-
-/** A run that ended long before the crosshair shows its last value, but not as if it were there. */
-function isFar(x: number, at: number): boolean {
-  return Math.abs(x - at) > 0.05 * Math.max(Math.abs(at), 1);
-}
-
-export function Swatch({
-  colour,
-  dash,
-  isDrawn,
-}: {
-  colour: string;
-  dash: readonly number[];
-  isDrawn: boolean;
-}): JSX.Element {
-  return (
-    <svg
-      class={`swatch${isDrawn ? "" : " swatch-off"}`}
-      width="14"
-      height="10"
-      viewBox="0 0 14 10"
-      aria-hidden="true"
-    >
-      {isDrawn ? (
-        <line
-          x1="0"
-          y1="5"
-          x2="14"
-          y2="5"
-          stroke={colour}
-          stroke-width="3"
-          stroke-dasharray={dash.join(" ") || undefined}
-        />
-      ) : (
-        <circle cx="7" cy="5" r="2.5" fill="none" stroke={colour} stroke-width="1.5" />
-      )}
-    </svg>
   );
 }
 

@@ -10,13 +10,13 @@ import { TextField } from "../../../ui/field";
 import { Menu } from "../../../ui/menu";
 import { Segments } from "../../../ui/tabs";
 import { type ChartOptions, panelOptions, type Zoom } from "../../../view/state";
-import { AxisPicker, BandControl, ClipControl, ScalePicker, SmoothingControl } from "../bar/bar";
+import { AxisPicker, BandControl, ClipControl, ScalePicker, SmoothingControl } from "../bar/options";
 import { ownerOf } from "../data/lines";
 import { useWorkspace } from "../workspace";
 import { emptyText, KeyLegend } from "./panel";
 import { RawTable } from "./raw-table";
 import { metricPanel, ownPanel } from "./specs";
-import { changeOptions, exportOf, shownLines } from "./state";
+import { changeOptions, exportOf, useShown } from "./state";
 import { useLines } from "./use-lines";
 import "./full-screen.css";
 
@@ -43,7 +43,7 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
     else setOwnZoom(to);
   };
   const { lines, clip, waiting, isRaw } = useLines(workspace, spec, options, zoom, POINTS);
-  shownLines.set(id, { lines, clip, zoom, options, title: spec.title });
+  useShown(id, { lines, clip, zoom, options, title: spec.title });
   const place = useRef<HTMLDivElement>(null);
   const height = useHeight(place);
   const set = (next: Partial<ChartOptions>, replace = false): void =>

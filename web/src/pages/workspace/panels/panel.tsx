@@ -14,7 +14,7 @@ import { keyColour, ownerOf } from "../data/lines";
 import type { Workspace } from "../workspace";
 import { PanelMenu } from "./panel-menu";
 import type { PanelSpec } from "./specs";
-import { activePanel, changeOptions, shownLines } from "./state";
+import { activePanel, changeOptions, useShown } from "./state";
 import { useLines } from "./use-lines";
 
 /** Points of each curve at most, whatever the panel's width. */
@@ -140,7 +140,7 @@ function PanelChart({ workspace, spec, height }: PanelProps): JSX.Element {
   const [ownZoom, setOwnZoom] = useState<Zoom | null>(null);
   const zoom = isLinked ? charts.zoom : ownZoom;
   const { lines, clip, waiting, problem } = useLines(workspace, spec, options, zoom, POINTS);
-  shownLines.set(spec.id, { lines, clip, zoom, options, title: spec.title });
+  useShown(spec.id, { lines, clip, zoom, options, title: spec.title });
   if (spec.problem !== null) return <p class="panel-note panel-bad">{spec.problem}</p>;
   if (problem !== null && lines.length === 0) {
     return (

@@ -1,6 +1,7 @@
 // What the panels of the page share: which one is meant, what each draws, and changes of their options.
 
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { type ExportKind, exportPanel, fileName, save } from "../../../chart/export/save";
 import type { Clip } from "../../../chart/extent";
 import { chartTheme } from "../../../chart/theme";
@@ -22,7 +23,13 @@ export interface ShownLines {
 }
 
 /** By panel: what it draws, for exports. */
-export const shownLines = new Map<string, ShownLines>();
+const shown = new Map<string, ShownLines>();
+
+/** Tell what a panel draws, for as long as it does. */
+export function useShown(id: string, what: ShownLines): void {
+  shown.set(id, what);
+  useEffect(() => () => void shown.delete(id), [id]);
+}
 
 /** Change the options of one panel, or take its own away (null). */
 export function changeOptions(
@@ -47,9 +54,9 @@ export function togglePinned(workspace: Workspace, id: string): void {
 }
 
 export async function exportOf(id: string, kind: ExportKind): Promise<void> {
-  const shown = shownLines.get(id);
-  if (shown === undefined) return;
-  const { lines, clip, zoom, options, title } = shown;
+  const found = shown.get(id);
+  if (found === undefined) return;
+  const { lines, clip, zoom, options, title } = found;
   const { xAxis, xScale, yScale } = options;
   try {
     const file = await exportPanel(
