@@ -75,11 +75,19 @@ def test_a_finished_key_asks_nobody_else() -> None:
     assert not lookup.is_settled(1)
 
 
+def _table(own: int, peers: list[int]) -> list[int]:
+    """Return whom a peer knows: its neighbours, and two at each distance."""
+    buckets: dict[int, list[int]] = {}
+    for peer in peers:
+        buckets.setdefault((peer ^ own).bit_length(), []).append(peer)
+    return sorted(peers, key=own.__xor__)[:10] + [peer for bucket in buckets.values() for peer in bucket[:2]]
+
+
 @given(st.integers(0, 2**32), st.integers(1, 8), st.integers(1, 3))
 def test_it_finds_the_true_nearest_where_everybody_knows_their_neighbours(seed: int, width: int, patience: int) -> None:
     rng = random.Random(seed)
     peers = rng.sample(range(1 << 20), 60)
-    knows = {peer: sorted(peers, key=peer.__xor__)[:16] + rng.sample(peers, 6) for peer in peers}
+    knows = {peer: _table(peer, peers) for peer in peers}
     targets = [rng.randrange(1 << 20) for _ in range(3)]
     lookup = Lookup(targets, width=width, patience=patience)
     for index in range(3):
