@@ -127,13 +127,16 @@ class BadPath(asyncio.DatagramProtocol):
 class BadStream:
     """A TCP proxy in front of one port: cuts connections, or goes on without passing anything (half open)."""
 
-    def __init__(self, target: tuple[str, int]) -> None:
+    def __init__(self, target: tuple[str, int], path: BadPath) -> None:
         self._target = target
+        #: the way of the datagrams to the same port
+        self.path = path
         self._server: asyncio.Server | None = None
         self._writers: list[asyncio.StreamWriter] = []
         #: connections are cut after this many bytes to the target
         self.cut_after: int | None = None
         self.is_silent = False
+        self.pause: asyncio.Event | None = None
         self.accepted = 0
         self.log = bytearray()
 
@@ -160,6 +163,8 @@ class BadStream:
                     log += piece
                 if budget is not None and passed > budget:
                     break
+                if self.pause is not None:
+                    await self.pause.wait()
                 if not self.is_silent:
                     writer.write(piece)
                     await writer.drain()
@@ -184,8 +189,8 @@ async def bad_stream(network: PeerNetwork) -> AsyncIterator[tuple[Contact, BadSt
     port = listener.getsockname()[1]
     datagrams.close()
     listener.close()
-    async with bad_path(network, port=port) as (through, _):
-        proxy = BadStream((contact.host, contact.port))
+    async with bad_path(network, port=port) as (through, path):
+        proxy = BadStream((contact.host, contact.port), path)
         await proxy.open(through.port)
         try:
             yield through, proxy

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from strobe.swarm.net.replies import RUNNING, Large, Replies
+from strobe.swarm.net.replies import RUNNING, SENT, Large, Replies
 
 
 def answered(replies: Replies, number: int, oldest: int = 0, size: int = 10) -> None:
@@ -52,6 +52,17 @@ def test_replies_are_bounded_in_bytes() -> None:
     assert replies.find(999) is not None
     # the one that is asked for again and again is missing, so it stays
     assert replies.find(7) is not None
+
+
+def test_what_a_stream_took_over_is_known_until_the_stream_ends() -> None:
+    replies = Replies()
+    replies.begin(1, 0)
+    replies.keep(1, Large(bytes(100)))
+    replies.hand_over(1)
+    assert (replies.find(1), replies.num_large) == (SENT, 0)
+    replies.lose_sent()
+    assert replies.find(1) is None
+    assert not replies.is_new(1)
 
 
 def test_large_replies_are_counted() -> None:

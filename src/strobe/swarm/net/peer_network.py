@@ -265,10 +265,10 @@ class PeerNetwork:
         elif kind == p.RESET:
             self._on_reset(packet, source)
 
-    def _on_message(self, session: Session, message: bytes) -> None:
+    def _on_message(self, session: Session, message: bytes, by_stream: bool = False) -> None:
         kind, number = m.HEAD.unpack_from(message)
         if kind == m.REQUEST:
-            self.serving.on_request(session, message, time.monotonic())
+            self.serving.on_request(session, message, time.monotonic(), by_stream)
         elif kind == m.REPLY:
             self.calls.replied(session, number, message[m.HEAD.size :])
         elif kind == m.REFUSED:
@@ -280,7 +280,7 @@ class PeerNetwork:
         elif kind == m.ON_STREAM:
             self.calls.reply_on_stream(session, number)
         elif kind == m.AGAIN:
-            self.serving.is_new(session, number)
+            self.serving.is_new(session, number, by_stream)
         elif kind == m.CANCEL:
             if session.stream is not None:
                 session.stream.give_up(number, is_reply=False)

@@ -17,6 +17,10 @@ class Running:
     """Stands in the place of a reply that is being made."""
 
 
+class Sent:
+    """Stands in the place of a reply that a stream took over: too large to be kept besides."""
+
+
 class Large:
     """A reply for a stream: kept as it is, sent when the peer asks for it there."""
 
@@ -27,9 +31,10 @@ class Large:
 
 
 RUNNING = Running()
+SENT = Sent()
 #: most sessions are quiet, and a set of their own would be a tenth of what they take
 _NONE: frozenset[int] = frozenset()
-Kept = bytes | Running | Large
+Kept = bytes | Running | Sent | Large
 
 
 class Replies:
@@ -72,10 +77,10 @@ class Replies:
         self._kept[number] = reply
         if isinstance(reply, Large):
             self.num_large += 1
-            return
-        self._bytes += len(reply)
-        if self._bytes > _MAX_BYTES:
-            self._make_room(number)
+        else:
+            self._bytes += len(reply)
+            if self._bytes > _MAX_BYTES:
+                self._make_room(number)
 
     def _make_room(self, newest: int) -> None:
         small = [number for number, kept in self._kept.items() if isinstance(kept, bytes) and number != newest]
@@ -99,6 +104,16 @@ class Replies:
             self._kept[number] = kept
             self._stale -= {number}
         return kept
+
+    def hand_over(self, number: int) -> None:
+        """Note that a stream took over the reply, which was running or kept until now."""
+        self.drop(number)
+        self._kept[number] = SENT
+
+    def lose_sent(self) -> None:
+        """Forget what a stream took over that has ended: some of it may not have arrived."""
+        for number in [number for number, kept in self._kept.items() if kept is SENT]:
+            self.drop(number)
 
     def sweep(self) -> None:
         """Drop what nobody asked for since the last sweep; what is running stays."""

@@ -14,7 +14,7 @@ from strobe.errors import UsageError
 from strobe.swarm.net import message as m
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Handler, Payload, PeerBusy, PeerRefused
-from strobe.swarm.net.replies import Large, Running
+from strobe.swarm.net.replies import Large, Running, Sent
 from strobe.swarm.net.session import Session
 
 _log = logging.getLogger("strobe.swarm.net")
@@ -65,35 +65,45 @@ class Serving:
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
-    def on_request(self, session: Session, message: bytes, now: float) -> None:
+    def on_request(self, session: Session, message: bytes, now: float, by_stream: bool) -> None:
         """Handle a request that came by datagram, or whole in a frame of a stream."""
         parsed = m.parse_request(message)
         if parsed is not None:
             number, oldest, method, payload = parsed
-            self.begin(session, number, oldest, method, payload, now)
+            self.begin(session, number, oldest, method, payload, now, by_stream=by_stream)
 
-    def is_new(self, session: Session, number: int) -> bool:
+    def is_new(self, session: Session, number: int, by_stream: bool) -> bool:
         """Tell whether a request has to be worked on; if it was seen before, say again what became of it."""
         replies = session.replies
         if replies.is_new(number):
             return True
         kept = replies.find(number)
-        if kept is None:
-            # A late duplicate of what was answered long ago is refused too; its caller does not listen any more.
-            session.send(m.refused(number, PeerRefused("the reply to this request was lost")))
-        elif isinstance(kept, Running):
-            session.send(m.note(m.WORKING, number))
+        if isinstance(kept, bytes):
+            _say(session, kept, by_stream)
         elif isinstance(kept, Large):
             self._send_large(session, number, kept.payload)
+        elif isinstance(kept, Running) or (isinstance(kept, Sent) and not by_stream):
+            _say(session, m.note(m.WORKING, number), by_stream)
         else:
-            session.send(kept)
+            # It comes again by stream only when the stream before, and a reply on it, was lost. A late duplicate of
+            # what was answered long ago is refused too; its caller does not listen any more.
+            _say(session, m.refused(number, PeerRefused("the reply to this request was lost")), by_stream)
         return False
 
     def begin(
-        self, session: Session, number: int, oldest: int, method: bytes, payload: Payload, now: float, held: int = 0
+        self,
+        session: Session,
+        number: int,
+        oldest: int,
+        method: bytes,
+        payload: Payload,
+        now: float,
+        *,
+        by_stream: bool,
+        held: int = 0,
     ) -> None:
         """Start the handler, unless the request was seen before; `held` bytes are released when it is answered."""
-        if not self.is_new(session, number):
+        if not self.is_new(session, number, by_stream):
             self.release(session, held)
             return
         session.replies.begin(number, oldest)
@@ -103,24 +113,24 @@ class Serving:
         if refusal is not None or handler is None:
             self.refused += 1
             assert refusal is not None
-            self._answer(session, number, refusal, held)
+            self._answer(session, number, refusal, by_stream, held)
             return
         try:
             result = handler(session.caller, payload)
         except PeerRefused as exc:
-            self._answer(session, number, exc, held)
+            self._answer(session, number, exc, by_stream, held)
         except Exception as exc:  # noqa: BLE001 - a handler's fault is logged and must not take the peer down
-            self._answer(session, number, self._failure(method, exc), held)
+            self._answer(session, number, self._failure(method, exc), by_stream, held)
         else:
             if isinstance(result, _BUFFERS):
                 self.served += 1
-                self._answer(session, number, result, held)
+                self._answer(session, number, result, by_stream, held)
             else:
                 session.running += 1
                 task = asyncio.ensure_future(result)
                 self._tasks[session.index, number] = task
                 # A callback, not a task around it: it comes even when the task is cancelled before it began.
-                task.add_done_callback(partial(self._finished, session, number, method, held))
+                task.add_done_callback(partial(self._finished, session, number, method, by_stream, held))
 
     def _refusal(self, session: Session, method: bytes, handler: Handler | None, now: float) -> PeerRefused | None:
         limits = self._limits
@@ -137,7 +147,9 @@ class Serving:
         _log.error("handler of %s failed", method.decode(), exc_info=fault)
         return PeerRefused(f"the handler of {method.decode()!r} failed")
 
-    def _finished(self, session: Session, number: int, method: bytes, held: int, task: asyncio.Future[Payload]) -> None:
+    def _finished(
+        self, session: Session, number: int, method: bytes, by_stream: bool, held: int, task: asyncio.Future[Payload]
+    ) -> None:
         session.running -= 1
         del self._tasks[session.index, number]
         if task.cancelled():
@@ -149,39 +161,39 @@ class Serving:
             answer = fault
         else:
             answer = self._failure(method, fault)
-        self._answer(session, number, answer, held)
+        self._answer(session, number, answer, by_stream, held)
 
-    def _answer(self, session: Session, number: int, answer: Payload | PeerRefused, held: int) -> None:
+    def _answer(
+        self, session: Session, number: int, answer: Payload | PeerRefused, by_stream: bool, held: int = 0
+    ) -> None:
         if held:
             self.release(session, held)
         if isinstance(answer, PeerRefused):
             message = m.refused(number, answer)
         elif len(answer) + m.HEAD.size > session.max_message:
-            self._answer_large(session, number, answer)
+            self._answer_large(session, number, answer, by_stream)
             return
         else:
             message = m.reply(number, answer)
         session.replies.keep(number, message)
-        session.send(message)
+        _say(session, message, by_stream)
 
-    def _answer_large(self, session: Session, number: int, payload: Payload) -> None:
+    def _answer_large(self, session: Session, number: int, payload: Payload, by_stream: bool) -> None:
         limit = self._limits.max_payload
         if len(payload) > limit:
             refusal = PeerRefused(f"the reply has {len(payload)} bytes, over this peer's limit of {limit}")
-            self._answer(session, number, refusal, 0)
-        elif session.stream is not None:
-            # What a stream took over is not kept: it may be hundreds of megabytes.
-            session.replies.drop(number)
-            session.stream.send_large(number, payload)
-        elif session.replies.num_large >= _MAX_UNFETCHED:
-            self._answer(session, number, PeerBusy("large replies wait to be fetched", _BUSY_S), 0)
+            self._answer(session, number, refusal, by_stream)
+        elif session.stream is None and session.replies.num_large >= _MAX_UNFETCHED:
+            self._answer(session, number, PeerBusy("large replies wait to be fetched", _BUSY_S), by_stream)
         else:
             session.replies.keep(number, Large(payload))
-            session.send(m.note(m.ON_STREAM, number))
+            self._send_large(session, number, payload)
 
-    def _send_large(self, session: Session, number: int, payload: Payload) -> None:
+    @staticmethod
+    def _send_large(session: Session, number: int, payload: Payload) -> None:
         if session.stream is not None:
-            session.replies.drop(number)
+            # What a stream took over is not kept: it may be hundreds of megabytes.
+            session.replies.hand_over(number)
             session.stream.send_large(number, payload)
         else:
             session.send(m.note(m.ON_STREAM, number))
@@ -198,3 +210,11 @@ class Serving:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=_PATIENCE_S)
+
+
+def _say(session: Session, message: bytes, by_stream: bool) -> None:
+    """Send a message the way the request came: who asked by stream does not send again what a datagram lost."""
+    if by_stream and session.stream is not None:
+        session.stream.send(message)
+    else:
+        session.send(message)

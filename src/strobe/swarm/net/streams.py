@@ -53,7 +53,7 @@ class Streams:
         calls: Calls,
         serving: Serving,
         find_session: Callable[[int], Session | None],
-        on_message: Callable[[Session, bytes], None],
+        on_message: Callable[[Session, bytes, bool], None],
         on_session_lost: Callable[[Session, list[Call]], None],
     ) -> None:
         self._suite = suite
@@ -265,6 +265,7 @@ class Streams:
         if session.stream is not stream:
             return
         session.stream = None
+        session.replies.lose_sent()
         orphans = [call for call in session.calls.values() if call.on_stream and not call.future.done()]
         if not stream.is_attached and session.finish is None:  # the other end does not know it: it has begun anew
             for call in orphans:
@@ -299,10 +300,10 @@ class Streams:
     # -- what streams tell -------------------------------------------------------------------------------------------
 
     def on_message(self, session: Session, message: bytes) -> None:
-        self._on_message(session, message)
+        self._on_message(session, message, True)
 
     def admit(self, session: Session, number: int, is_reply: bool, size: int) -> memoryview | None:
-        if number not in session.calls if is_reply else not self._serving.is_new(session, number):
+        if number not in session.calls if is_reply else not self._serving.is_new(session, number, True):
             return None
         refusal = self._serving.reserve(session, size)
         if refusal is None:
@@ -318,7 +319,9 @@ class Streams:
             self._serving.release(session, len(payload))
             self._calls.replied(session, number, payload)
         else:
-            self._serving.begin(session, number, oldest, method, payload, time.monotonic(), held=len(payload))
+            self._serving.begin(
+                session, number, oldest, method, payload, time.monotonic(), by_stream=True, held=len(payload)
+            )
 
     def release(self, session: Session, size: int) -> None:
         self._serving.release(session, size)
