@@ -17,10 +17,10 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "workspace.png"
-SIZE = {"width": 1280, "height": 800}
+SIZE: ViewportSize = {"width": 1280, "height": 800}
 MAX_BYTES = 300_000
 #: what a page may take to show something, and a demo to train its runs
 _PATIENCE_MS = 120_000
@@ -69,7 +69,9 @@ def _point(page: Page) -> None:
 def _smaller(taken: bytes) -> bytes:
     """Return the picture in 256 colours, which is enough for lines and letters."""
     stream = io.BytesIO()
-    Image.open(io.BytesIO(taken)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True)
+    Image.open(io.BytesIO(taken)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+        stream, "PNG", optimize=True
+    )
     if stream.tell() > MAX_BYTES:
         raise SystemExit(f"the picture has {stream.tell():,} bytes, it may have {MAX_BYTES:,}")
     return stream.getvalue()

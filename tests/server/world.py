@@ -152,7 +152,6 @@ class World:
             "change_view": {"json": {"version": 1, "document": {}}},
             "search_console": {"params": {"text": "hello"}},
             "list_objects": {"params": {"key": "note"}},
-            "list_object_steps": {"params": {"keys": "note"}},
             "nearest_objects": {"params": {"keys": "note", "step": "1"}},
             "create_alert_rule": {"json": {"name": "m", "condition": condition}},
             "change_alert_rule": {"json": {"level": "ERROR"}},
