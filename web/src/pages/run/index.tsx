@@ -35,6 +35,15 @@ export function RunPage({ entity, project, run: id, tab }: PageProps<"run">): JS
   const run = model.run.value;
   const problem = model.problem.value;
   useTitle(run?.name ?? null);
+  const hasRun = run !== null;
+  useEffect(() => {
+    // On a phone there is not room for all tabs.
+    void tab;
+    if (hasRun)
+      document
+        .querySelector(".run .tab[aria-current]")
+        ?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab, hasRun]);
   if (run === null) {
     if (problem === null) return <main class="page" aria-busy="true" />;
     return (

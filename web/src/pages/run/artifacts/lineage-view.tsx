@@ -35,6 +35,15 @@ export function Lineage({
     return () => abort.abort();
   }, [model, depth, beat]);
   const picture = useMemo(() => (graph === null ? null : layout(graph.nodes, graph.edges)), [graph]);
+  const isDrawn = picture !== null;
+  useEffect(() => {
+    // The run of the page is what one looks for first.
+    const scroller = svg.current?.parentElement;
+    const own = svg.current?.querySelector(".lineage-own")?.getBoundingClientRect();
+    if (!isDrawn || !scroller || !own) return;
+    const box = scroller.getBoundingClientRect();
+    scroller.scrollLeft += own.left + own.width / 2 - (box.left + box.width / 2);
+  }, [isDrawn]);
   if (problem) return <ErrorNote error={problem} />;
   if (picture === null || graph === null || graph.nodes.length < 2) return null;
   const open = (node: Placed): void => {

@@ -60,7 +60,7 @@ function Content({ workspace }: { workspace: RunWorkspace }): JSX.Element {
           </>
         )}
       </div>
-      <Here workspace={workspace} />
+      {empty === null && <Here workspace={workspace} />}
     </div>
   );
 }
@@ -74,60 +74,49 @@ function useMoment(): void {
       crosshair.value = { x: seconds, axis: "wall", chart: "console" };
       isLocked.value = true;
     }
-    return () => {
-      isLocked.value = false;
-      crosshair.value = null;
-      readings.value = null;
-    };
+    return letGo;
   }, [at]);
 }
 
-/** What is under the crosshair, and what was printed at that time. */
-function Here({ workspace }: { workspace: RunWorkspace }): JSX.Element | null {
+function letGo(): void {
+  isLocked.value = false;
+  crosshair.value = null;
+  readings.value = null;
+}
+
+/** What is under the crosshair, and what was printed at that time. It is always there, so that nothing moves. */
+function Here({ workspace }: { workspace: RunWorkspace }): JSX.Element {
   const at = crosshair.value;
   const read = readings.value;
-  if (at === null) return null;
+  if (at === null) {
+    return <div class="here quiet">Point at a chart to read it; click to hold the place.</div>;
+  }
   const names = workspace.keys.keys.value.names;
   const key = read !== null && names.includes(read.title) ? read.title : names[0];
   const moment = key === undefined ? null : workspace.momentAt(at.axis, at.x, key);
   const value = read === null ? undefined : [...read.values.values()][0];
   const { entity, project, run } = workspace;
   return (
-    <div class="here" role="status">
-      <span>
-        {at.axis === "wall" || at.axis === "relative"
-          ? xText(at.axis, at.x)
-          : `${at.axis} ${xText(at.axis, at.x)}`}
-      </span>
+    <div class="here">
+      <span>{xText(at.axis, at.x)}</span>
       {read !== null && value !== undefined && (
         <span class="cut">
           {read.title} <strong>{number(value.y, 6)}</strong>
         </span>
       )}
       {moment !== null && at.axis !== "wall" && <span class="quiet">{clock(moment)}</span>}
-      {moment !== null && (
-        <Link
-          class="button"
-          to={{ name: "run", entity, project, run, tab: "console" }}
-          search={`?at=${Math.round(moment * 1e6)}`}
-        >
-          Log lines here
-        </Link>
-      )}
-      {isLocked.value ? (
-        <Button
-          kind="quiet"
-          onClick={() => {
-            isLocked.value = false;
-            crosshair.value = null;
-            readings.value = null;
-          }}
-        >
-          Let go
-        </Button>
-      ) : (
-        <span class="quiet here-hint">Click to hold</span>
-      )}
+      <div class="here-end">
+        {moment !== null && (
+          <Link
+            class="button"
+            to={{ name: "run", entity, project, run, tab: "console" }}
+            search={`?at=${Math.round(moment * 1e6)}`}
+          >
+            Log lines here
+          </Link>
+        )}
+        {isLocked.value && <Button onClick={letGo}>Let go</Button>}
+      </div>
     </div>
   );
 }
