@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.accessibility import violations
-from tests.web.conftest import PHONE, OpenPage, Served, environment, serving
+from tests.web.conftest import PHONE, OpenPage, Served, Watch, environment, serving
 
 FILL = Path(__file__).parent / "fill_workspace.py"
 
@@ -196,7 +196,7 @@ def test_the_address_is_the_view(open_page: OpenPage, lab: Served) -> None:
     expect(page.get_by_role("button", name="x tokens")).to_be_visible()
 
 
-def test_saved_views(open_page: OpenPage, lab: Served) -> None:
+def test_saved_views(open_page: OpenPage, lab: Served, watch: Watch) -> None:
     page = open_page(at(lab, search="?v=1&ys=log"))
     drawn(page, "train/loss")
     page.keyboard.press("v")
@@ -211,8 +211,19 @@ def test_saved_views(open_page: OpenPage, lab: Served) -> None:
     page.locator(".views .menu-item", has_text="on a log axis").click()
     expect(page).to_have_url(re.compile("ys=log"))
     # somebody else is quicker: that is told, and nothing is overwritten
-    other = open_page(at(lab, search="?v=1&ys=log"))
-    drawn(other, "train/loss")
+    page.keyboard.press("l")
+    watch.expected.append("409")
+    page.evaluate(
+        """() => fetch("/api/v1/projects/local/lab/views/on%20a%20log%20axis", {
+            method: "PUT",
+            headers: {"Content-Type": "application/json", "X-Strobe-CSRF": "1"},
+            body: JSON.stringify({version: 1, document: {search: "v=1&ys=symlog"}}),
+        }).then(answer => answer.status)"""
+    )
+    page.keyboard.press("v")
+    page.get_by_role("button", name="Save the changes to on a log axis").click()
+    expect(page.locator(".toast-bad")).to_contain_text("The list is up to date now")
+    page.keyboard.press("Escape")
     page.keyboard.press("v")
     page.get_by_role("button", name="Rename on a log axis").click()
     page.get_by_label("New name of on a log axis").fill("renamed")
@@ -297,6 +308,27 @@ def test_own_panels(open_page: OpenPage, lab: Served) -> None:
     assert download.value.suggested_filename == "loss.csv"
 
 
+def test_panels_are_moved_sized_and_pinned(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab))
+    drawn(page, "train/loss")
+    panel(page, "train/loss").hover()
+    page.get_by_role("button", name="Move train/loss").drag_to(panel(page, "train/acc"))
+    expect(page).to_have_url(re.compile("order=train/loss,train/acc"))
+    titles = page.locator("section.panel-section", has_text="train").locator("article h3")
+    expect(titles).to_have_text(["loss", "acc"])
+    corner = page.get_by_role("button", name="Resize train/loss")
+    box = corner.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 8, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 100, steps=5)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"size=train/loss,2,2[89]\d|size=train/loss,2,300"))
+    panel(page, "train/loss").hover()
+    page.keyboard.press("Shift+P")
+    expect(page.locator(".section-fold").first).to_have_text(re.compile("Pinned"))
+
+
 def test_dark(open_page: OpenPage, lab: Served) -> None:
     page = open_page(at(lab), scheme="dark")
     drawn(page, "train/loss")
@@ -316,7 +348,7 @@ def test_phone(open_page: OpenPage, lab: Served) -> None:
     assert violations(page) == []
 
 
-def test_nothing_to_draw(open_page: OpenPage, lab: Served, watch: object) -> None:
+def test_nothing_to_draw(open_page: OpenPage, lab: Served) -> None:
     page = open_page(at(lab, "silent"))
     expect(page.get_by_role("heading", name="No metrics yet")).to_be_visible()
     page.keyboard.press("Shift+A")
@@ -339,13 +371,25 @@ def test_many_runs_by_pages(open_page: OpenPage, tmp_path: Path) -> None:
         expect(page.locator(".list-count")).to_have_text("230 runs")
         page.get_by_role("button", name="draw all").click()
         expect(page.locator(".drawn-note")).to_have_text(re.compile("Drawing 230 runs"))
+        # a run that begins does not move what is looked at
+        grid = page.get_by_role("grid", name="Runs")
+        grid.evaluate("element => { element.scrollTop = 3000 }")
+        row = rows(page).filter(has_text="m120")
+        expect(row).to_be_visible()
+        place = row.bounding_box()
+        new = [sys.executable, "-c", "import strobe; strobe.init(project='many', name='new').finish()"]
+        subprocess.run(new, env=environment(home), check=True, timeout=60)
+        expect(page.locator(".list-count")).to_have_text("231 runs")
+        assert row.bounding_box() == place
+        grid.evaluate("element => { element.scrollTop = 0 }")
+        expect(rows(page).first).to_contain_text("new")
         # delete, and take that back
         page.keyboard.press("j")
         page.keyboard.press("m")
         page.get_by_role("toolbar", name="Selected runs").get_by_role("button", name="Delete").click()
-        expect(page.locator(".list-count")).to_have_text("229 runs")
-        page.get_by_role("button", name="Undo").click()
         expect(page.locator(".list-count")).to_have_text("230 runs")
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator(".list-count")).to_have_text("231 runs")
         # a name is changed where it stands
         page.keyboard.press("F2")
         page.keyboard.type("renamed\n")

@@ -20,8 +20,6 @@ import { useLines } from "./use-lines";
 /** Points of each curve at most, whatever the panel's width. */
 export const POINTS = 800;
 export const HEIGHT = 200;
-const HEADING = 32;
-const LEGEND = 20;
 
 export interface PanelProps {
   readonly workspace: Workspace;
@@ -113,7 +111,7 @@ export function PanelBox(props: PanelProps): JSX.Element {
       <OnScreen height={height} class="panel-body">
         {() => <PanelChart {...props} />}
       </OnScreen>
-      <ResizeHandle {...props} extra={HEADING + (legend ? LEGEND : 0)} />
+      <ResizeHandle {...props} />
     </article>
   );
 }
@@ -207,18 +205,17 @@ export function KeyLegend({ spec, isLone }: { spec: PanelSpec; isLone: boolean }
 }
 
 const SNAP = 20;
+const LEAST_HEIGHT = 120;
 
 /** The corner: drags the panel larger; arrow keys do the same. */
-function ResizeHandle(props: PanelProps & { extra: number }): JSX.Element {
-  const { columns, height, onResize, spec } = props;
-  const start = useRef<{ x: number; y: number; width: number } | null>(null);
+function ResizeHandle({ columns, height, onResize, spec }: PanelProps): JSX.Element {
+  const start = useRef<{ x: number; y: number; width: number; columns: number; height: number } | null>(null);
   const sized = (event: PointerEvent, isDone: boolean): void => {
     const from = start.current;
     if (from === null) return;
-    const wide = Math.max(1, Math.round((from.width + event.clientX - from.x) / (from.width / columns)));
-    const high = Math.max(120, Math.round((height + event.clientY - from.y) / SNAP) * SNAP);
-    if (isDone || wide !== columns || high !== height) onResize(wide, high, isDone);
-    if (high !== height) from.y += high - height;
+    const wide = Math.round(((from.width + event.clientX - from.x) / from.width) * from.columns);
+    const high = Math.round((from.height + event.clientY - from.y) / SNAP) * SNAP;
+    onResize(Math.max(1, wide), Math.max(LEAST_HEIGHT, high), isDone);
   };
   return (
     <button
@@ -228,7 +225,7 @@ function ResizeHandle(props: PanelProps & { extra: number }): JSX.Element {
       title="Drag to resize"
       onPointerDown={(event) => {
         const box = event.currentTarget.parentElement?.getBoundingClientRect();
-        start.current = { x: event.clientX, y: event.clientY, width: box?.width ?? 1 };
+        start.current = { x: event.clientX, y: event.clientY, width: box?.width ?? 1, columns, height };
         event.currentTarget.setPointerCapture(event.pointerId);
       }}
       onPointerMove={(event) => sized(event, false)}
@@ -247,7 +244,7 @@ function ResizeHandle(props: PanelProps & { extra: number }): JSX.Element {
         if (step === undefined) return;
         event.preventDefault();
         event.stopPropagation();
-        onResize(Math.max(1, columns + step[0]), Math.max(120, height + step[1]), true);
+        onResize(Math.max(1, columns + step[0]), Math.max(LEAST_HEIGHT, height + step[1]), true);
       }}
     />
   );
