@@ -25,6 +25,17 @@ import { useExplore } from "./use-explore";
 const MANY_BARS = 30;
 
 export function ExploreTab(): JSX.Element {
+  const { keys } = useComparison();
+  // Which metric to begin with is known when all are.
+  if (!keys.isLoading || keys.names.length > 0) return <Plots />;
+  return (
+    <p class="compare-note" aria-busy="true">
+      Reading metrics
+    </p>
+  );
+}
+
+function Plots(): JSX.Element {
   const comparison = useComparison();
   const { state, change, runs, label, brushed, brush, style } = comparison;
   const [meant, setMeant] = useState<string | null>(null);
