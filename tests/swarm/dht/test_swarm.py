@@ -11,7 +11,7 @@ from strobe.swarm.dht.sim.loop import clock, run
 from strobe.swarm.dht.sim.world import World
 from tests.swarm.dht.swarms import Swarm
 
-_UNCACHED = Options(cache_locally=False, cache_nearest=0, cache_on_store=False)
+_UNCACHED = Options(cache_locally=False, cache_nearest=0, cache_on_store=False, refresh_s=60.0)
 _SLOW = replace(_UNCACHED, refresh_s=150.0)
 
 

@@ -390,7 +390,7 @@ class Node:
             is_new = peer not in self.peers.table and not self.peers.is_silent(peer, now)
             if is_new and self._num_introductions < _MAX_INTRODUCED and is_believable(host, caller.contact.host):
                 self._num_introductions += 1
-                self._upkeep.is_moving = True
+                self._upkeep.swarms_meet()
                 self.in_background(self._meet(Contact(PeerId(place), host, port)))
         return encode(Pong(now, caller.contact.host, caller.contact.port))
 

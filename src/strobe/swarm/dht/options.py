@@ -43,7 +43,7 @@ class Options:
     backoff_rate: float = 2.0
 
     #: how often: neighbours are looked for, newcomers get their records, records are stored anew; 0 is never
-    refresh_s: float = 60.0
+    refresh_s: float = 300.0
     hand_over_s: float = 2.0
     republish_s: float = 150.0
 

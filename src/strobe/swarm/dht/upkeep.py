@@ -7,6 +7,7 @@ and the cache are seen to when there is something to do.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import random
 from collections.abc import Awaitable, Callable, Sequence
@@ -28,7 +29,7 @@ _LOST_PER_ROUND: Final = 4
 _VIA_PER_ROUND: Final = 3
 _PLACES_PER_ROUND: Final = 3
 _EXPLORED_WIDTH: Final = 5
-_MOVING_RATE: Final = 6
+_MOVING_RATE: Final = 20
 
 
 class Upkeep:
@@ -40,8 +41,8 @@ class Upkeep:
         self._tasks: list[asyncio.Task[None]] = []
         self._renewals: list[tuple[float, bytes]] = []
         self._awaited: set[bytes] = set()
-        #: two swarms seem to meet: somebody introduced strangers to us, or we found neighbours that did not tell us
-        self.is_moving = False
+        # Two swarms seem to meet: somebody introduced strangers to us, or we found neighbours that did not tell us.
+        self._is_moving = asyncio.Event()
         self._has_renewals, self._has_newcomers = asyncio.Event(), asyncio.Event()
 
     def start(self) -> None:
@@ -69,6 +70,10 @@ class Upkeep:
         if place in self._node.cache and place not in self._node.storage:
             self._plan(record.expires - self._node.options.cache_refresh_before_expiry_s, place)
 
+    def swarms_meet(self) -> None:
+        """Look for neighbours soon: some have been introduced to us."""
+        self._is_moving.set()
+
     def refresh(self, place: bytes) -> None:
         """Renew a cached record soon."""
         self._plan(self._node.clock(), place)
@@ -85,9 +90,10 @@ class Upkeep:
         await self._explore(node.network.address.id, node.options.beam_size, found)
         # A newcomer tells its neighbours that it is there. If we had to find out, it is of a swarm that meets ours.
         has_found = not known.issuperset(node.peers.nearest(own, node.options.beam_size, node.clock()))
-        self.is_moving = self.is_moving or bool(found) or has_found
+        if found or has_found:
+            self._is_moving.set()
         met = node.peers.take_met()
-        if self.is_moving:  # through those who came lately others are found, and introduced to ours
+        if self._is_moving.is_set():  # through those who came lately others are found, and introduced to ours
             via = found + self._random.sample(met, min(len(met), _VIA_PER_ROUND))
             await self.look_around(_PLACES_PER_ROUND, via)
         else:
@@ -172,10 +178,12 @@ class Upkeep:
         """Find neighbours more often while swarms meet: they grow together within minutes."""
         period_s = longest_s = self._node.options.refresh_s
         while True:
-            await asyncio.sleep(period_s * self._random.uniform(0.9, 1.1))
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._is_moving.wait(), period_s * self._random.uniform(0.9, 1.1))
+                await asyncio.sleep(longest_s / _MOVING_RATE * self._random.uniform(0.5, 1.5))
             await self.find_neighbours()
-            period_s = longest_s / _MOVING_RATE if self.is_moving else min(2 * period_s, longest_s)
-            self.is_moving = False
+            period_s = longest_s / _MOVING_RATE if self._is_moving.is_set() else min(2 * period_s, longest_s)
+            self._is_moving.clear()
 
     async def _repeat(self, period_s: float, duty: Callable[[], Awaitable[None]]) -> None:
         while True:
