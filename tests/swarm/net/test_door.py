@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strobe.swarm.net import AES_GCM, Contact, Identity, Limits, PeerNetwork
+from strobe.swarm.net import AES_GCM, Contact, Identity, Limits, PeerNetwork, PeerUnreachable
 from strobe.swarm.net import message as m
 from strobe.swarm.net.handshake import Ephemeral, Initiator
 from strobe.swarm.net.packet import ACCEPT, RESET, RETRY, pack_reset
@@ -36,6 +36,11 @@ class Stranger:
         self._socket.bind(("127.0.0.1", 0))
         self._target = tuple(network.address.contact[1:])
         self.sent = 0
+
+    @property
+    def name(self) -> tuple[str, int]:
+        host, port = self._socket.getsockname()
+        return host, port
 
     def send(self, packet: bytes) -> None:
         self.sent += len(packet)
@@ -92,6 +97,27 @@ def test_a_cookie_is_good_for_one_address_and_one_packet() -> None:
                 one.send(with_cookie)
                 assert [answer[0] for answer in await one.answers()] == [ACCEPT]
                 assert bob.handshakes.num_half_open <= 2
+
+    run(work())
+
+
+def test_many_dials_at_once_take_turns_and_the_dead_keep_nobody_waiting() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(max_dials=2)) as (ann,), peers(10) as others:
+            with Stranger(ann) as one, Stranger(ann) as two:
+                dead = [
+                    asyncio.create_task(ann.call(Contact(EVE.peer_id, *each.name), "echo", b"", timeout_s=2))
+                    for each in (one, two)
+                ]
+                await asyncio.sleep(0)
+                calls = [ann.call(other.address.contact, "echo", b"x", timeout_s=10) for other in others]
+                assert await asyncio.gather(*calls) == [b"x"] * 10
+                assert not any(task.done() for task in dead)
+                for task in dead:
+                    with pytest.raises(PeerUnreachable):
+                        await task
+            assert ann.handshakes._first_tries == 0
+            assert not ann.handshakes._queue
 
     run(work())
 

@@ -8,7 +8,9 @@ each other at once, the dial of the lower id counts. Owns no sockets and no time
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -36,7 +38,18 @@ _MAX_FORGERIES = 8
 class Dial:
     """A handshake that this side began, and the calls that wait for it."""
 
-    __slots__ = ("address", "calls", "contact", "failure", "failures", "initiator", "interval_s", "port", "resend_at")
+    __slots__ = (
+        "address",
+        "calls",
+        "contact",
+        "failure",
+        "failures",
+        "initiator",
+        "interval_s",
+        "is_first_try",
+        "port",
+        "resend_at",
+    )
 
     def __init__(self, initiator: Initiator, contact: Contact, port: DatagramPort, address: SocketAddress) -> None:
         self.initiator = initiator
@@ -45,7 +58,9 @@ class Dial:
         self.address = address
         self.calls: list[Call] = []
         self.interval_s = _FIRST_RESEND_S
-        self.resend_at = 0.0
+        #: not before its turn has come
+        self.resend_at = math.inf
+        self.is_first_try = False
         self.failures = 0
         self.failure = ""
 
@@ -89,6 +104,8 @@ class Handshakes:
         self._cookie_since = now
         self._half_open: dict[tuple[SocketAddress, int], int] = {}
         self.dials: dict[Contact, Dial] = {}
+        self._queue: deque[Dial] = deque()
+        self._first_tries = 0
         self.completed = 0
         self.rejected = 0
 
@@ -102,19 +119,36 @@ class Handshakes:
             initiator = Initiator.begin(self._suite, self._identity, self._current_ephemeral(now), contact.id, index)
             dial = self.dials[contact] = Dial(initiator, contact, port, address)
             self._indices[index] = dial
-            dial.send(now)
+            self._queue.append(dial)
+            self._send_queued(now)
         return dial
 
-    def give_up(self, dial: Dial) -> None:
+    def _send_queued(self, now: float) -> None:
+        while self._queue and self._first_tries < self._limits.max_dials:
+            dial = self._queue.popleft()
+            if self.dials.get(dial.contact) is dial:
+                self._first_tries += 1
+                dial.is_first_try = True
+                dial.send(now)
+
+    def _leave_first_try(self, dial: Dial, now: float) -> None:
+        if dial.is_first_try:
+            dial.is_first_try = False
+            self._first_tries -= 1
+            self._send_queued(now)
+
+    def _give_up(self, dial: Dial, now: float) -> None:
         if self.dials.pop(dial.contact, None) is not None:
             del self._indices[dial.initiator.init.sender]
+            self._leave_first_try(dial, now)
 
     def tick(self, now: float) -> None:
         """Send again what was not answered; forget dials that nobody waits for any more."""
         for dial in list(self.dials.values()):
             if not any(not call.future.done() for call in dial.calls):
-                self.give_up(dial)
+                self._give_up(dial, now)
             elif now >= dial.resend_at:
+                self._leave_first_try(dial, now)  # who does not answer does not keep others waiting
                 dial.send(now)
 
     def sweep(self, now: float) -> None:
@@ -188,7 +222,7 @@ class Handshakes:
             self.rejected += 1
             return
         index = dial.initiator.init.sender
-        self.give_up(dial)
+        self._give_up(dial, now)
         session = self._session(keys, index, accept.sender, dial.port, dial.address, now)
         session.finish = finish
         session.is_dialled = True
@@ -212,7 +246,7 @@ class Handshakes:
             session = self._session(keys, index, entry.responder.remote_index, port, source, now)
             dial = self.dials.get(session.contact)
             if dial is not None:
-                self.give_up(dial)
+                self._give_up(dial, now)
             self._established(session, dial.calls if dial is not None else [])
         return rest
 

@@ -35,6 +35,8 @@ class Limits:
     max_half_open: int = 256
     #: handshakes that strangers may cause per second, cookie or not
     handshakes_per_s: float = 1000.0
+    #: handshakes of this side whose first packet is on the way; more wait, so that the answers fit into socket buffers
+    max_dials: int = 128
     max_streams: int = 512
     #: connections that have not said yet which session they belong to
     max_unattached: int = 64
