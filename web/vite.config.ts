@@ -12,5 +12,7 @@ export default defineConfig({
   },
   test: {
     include: ["tests/**/*.test.{ts,tsx}"],
+    // Property tests of a thousand rounds, on a machine that does other things too.
+    testTimeout: 20_000,
   },
 });

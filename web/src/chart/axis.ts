@@ -90,7 +90,9 @@ function moments(places: readonly number[]): string[] {
     if (gap > 27 * DAY) return `${MONTHS[at.getMonth()]} ${at.getFullYear()}`;
     if (gap >= DAY) return day;
     // the first tick of each day says which one it is
-    const clock = dateTime(seconds * 1000).slice(11, gap < 60 ? 19 : 16);
+    const digits = gap < 1 ? Math.min(3, Math.ceil(-Math.log10(gap))) : 0;
+    const fraction = digits > 0 ? (seconds - Math.floor(seconds)).toFixed(digits).slice(1) : "";
+    const clock = dateTime(seconds * 1000).slice(11, gap < 60 ? 19 : 16) + fraction;
     const isNewDay = before !== "" && before !== day;
     before = day;
     return isNewDay ? day : clock;

@@ -98,7 +98,7 @@ function RowContent(props: RunRowProps & { isNear: boolean }): JSX.Element {
       <span
         class="row-name"
         {...CELL}
-        style={props.depth ? { paddingLeft: `${props.depth * 14}px` } : undefined}
+        style={props.depth ? { paddingLeft: `${props.depth * 14 + 18}px` } : undefined}
       >
         <Swatch colour={props.colour} dash={props.dash} isDrawn={props.isDrawn} />
         <StateDot state={run.state} />
