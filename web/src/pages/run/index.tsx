@@ -51,7 +51,8 @@ export function RunPage({ entity, project, run: id, tab }: PageProps<"run">): JS
         {problem instanceof ServerProblem && problem.status === 404 ? (
           <EmptyState title={`There is no run ${id}`} icon="search">
             <p>
-              It may have been deleted for good, or the address is not quite right.{" "}
+              If it has just begun, it shows up here by itself. Else it was deleted for good, or the address
+              is not quite right.{" "}
               <Link to={{ name: "workspace", entity, project }}>See the runs of {project}</Link>
             </p>
           </EmptyState>

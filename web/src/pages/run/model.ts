@@ -5,7 +5,7 @@ import { batch, effect, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
 import { type Answer, useAnswer } from "../../server/answer";
-import { get, patch, place, post, type Query, returns } from "../../server/client";
+import { get, patch, place, post, type Query, returns, ServerProblem } from "../../server/client";
 import { type RunNews, type Watch, watch } from "../../server/live";
 import type { RunDocument } from "../../server/types";
 import { sayError } from "../../ui/toast";
@@ -16,6 +16,9 @@ export type RunEdit = Partial<Pick<RunDocument, "name" | "notes" | "tags">>;
 /** News are taken in at most this often; the whole document is read again less often, because it may be large. */
 const BEAT_MS = 1000;
 const WHOLE_MS = 4000;
+/** How often, and how many times, a run that is not there is looked for again. */
+const MISSING_MS = 3000;
+const MOST_TRIES = 40;
 
 export class RunModel {
   readonly path: string;
@@ -31,6 +34,7 @@ export class RunModel {
   #watch: Watch | null = null;
   #unfollow: (() => void) | null = null;
   #isOver = false;
+  #tries = 0;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(
@@ -97,7 +101,11 @@ export class RunModel {
         this.keys.value = keys.items;
       this.#listen();
     } catch (error) {
-      if (!this.#isOver) this.problem.value = error as Error;
+      if (this.#isOver) return;
+      this.problem.value = error as Error;
+      // One that has just begun is on its way.
+      const isMissing = error instanceof ServerProblem && error.status === 404;
+      if (isMissing && ++this.#tries <= MOST_TRIES) this.#later("whole", () => void this.load(), MISSING_MS);
     }
   }
 

@@ -56,15 +56,19 @@ export function Media(): JSX.Element {
   );
   const values = useLast(nearest);
   const place = step === null ? -1 : placeOf(steps, step);
+  // Keys may come faster than the page is drawn.
+  const now = useRef(place);
+  now.current = place;
   const goTo = useCallback(
     (index: number) => {
       const to = Math.max(0, Math.min(steps.length - 1, index));
+      now.current = to;
       // At the end it follows what comes.
       setWanted(to === steps.length - 1 ? "" : String(steps[to]));
     },
     [steps, setWanted],
   );
-  const move = useCallback((by: number) => goTo(place + by), [goTo, place]);
+  const move = useCallback((by: number) => goTo(now.current + by), [goTo]);
   useCommands(
     useMemo(
       () => ownCommands(move, goTo, () => field.current?.focus(), steps.length),

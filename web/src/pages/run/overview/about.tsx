@@ -103,7 +103,12 @@ function Tags({ run, canWrite }: { run: RunDocument; canWrite: boolean }): JSX.E
             }}
           />
         ) : (
-          <Button kind="quiet" icon="tag" onClick={() => setAdding(true)}>
+          <Button
+            kind="quiet"
+            icon="tag"
+            class={tags.length === 0 ? "tag-add" : ""}
+            onClick={() => setAdding(true)}
+          >
             {tags.length === 0 ? "Add a tag" : "Tag"}
           </Button>
         ))}

@@ -73,14 +73,16 @@ function OneTable({ name, names, onName }: OneTableProps): JSX.Element {
     () => (table === null || groupBy === "" ? null : groupsOf(table, rows, groupBy)),
     [table, rows, groupBy],
   );
+  // Keys may come faster than the page is drawn.
+  const at = useRef(place);
+  at.current = place;
   const goTo = (index: number): void => {
     const to = Math.max(0, Math.min(steps.length - 1, index));
+    at.current = to;
     setWanted(to === steps.length - 1 ? "" : String(steps[to]));
   };
   const latest = useRef(goTo);
   latest.current = goTo;
-  const at = useRef(place);
-  at.current = place;
   useCommands(
     useMemo(
       (): Command[] => [
