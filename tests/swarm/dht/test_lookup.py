@@ -45,6 +45,22 @@ def test_one_at_a_time_until_somebody_near_has_answered() -> None:
     assert lookup.nearest(0) == [1, 10]
 
 
+def test_it_narrows_again_when_all_that_answered_turn_out_to_be_far() -> None:
+    lookup = Lookup([0], width=2)
+    lookup.learn(0, [100, 101])
+    assert lookup.take(9) == (100, [0])
+    lookup.answered(100, [0])
+    assert lookup.take(9) == (101, [0]), "100 is one of the two nearest: both are asked"
+    lookup.learn(0, [1, 2, 3])
+    lookup.answered(101, [0])
+    assert lookup.take(9) == (1, [0])
+    assert lookup.take(9) is None
+    lookup.answered(1, [0])
+    assert lookup.take(9) == (2, [0]), "and wide again"
+    lookup.answered(2, [0])
+    assert lookup.is_settled(0)
+
+
 def test_many_keys_for_one_peer_go_in_one_message_of_limited_size() -> None:
     lookup = Lookup([0] * 10, width=1)
     for index in range(10):

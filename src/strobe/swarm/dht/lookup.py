@@ -26,6 +26,7 @@ class Lookup:
         self._asked: list[set[int]] = [set() for _ in targets]
         self._answered: list[set[int]] = [set() for _ in targets]
         self._finished: set[int] = set()
+        self._wide: set[int] = set()  # keys whose nearest have all been asked: an answer alone makes nothing due
         self._changed: set[int] = set()
         self._pending: dict[int, list[int]] = {}
         self._out: set[int] = set()  # those that failed, and those that are overdue: the next nearest stand in
@@ -64,9 +65,11 @@ class Lookup:
     def answered(self, peer: int, indexes: Iterable[int]) -> None:
         """Note that a peer has answered about these keys."""
         self._out.discard(peer)
+        wide, changed = self._wide, self._changed
         for index in indexes:
             self._answered[index].add(peer)
-            self._changed.add(index)
+            if index not in wide:
+                changed.add(index)
 
     def failed(self, peer: int, indexes: Iterable[int]) -> None:
         """Note that a peer did not answer, or is overdue: the next nearest are asked in its place."""
@@ -105,6 +108,9 @@ class Lookup:
             if len(nearest) - len(due) > num_answered:
                 return  # one at a time, until somebody who is near has named those who are nearest
             del due[1:]
+            self._wide.discard(index)
+        else:
+            self._wide.add(index)
         for peer in due:
             asked.add(peer)
             waiting = self._pending.get(peer)

@@ -50,10 +50,12 @@ class Peers:
 
     def heard(self, contact: Contact, now: float, since: float = 0.0) -> None:
         """Note that a peer that serves, as it says `since`, has spoken to us."""
-        peer = number(contact.id)
+        peer = int.from_bytes(contact.id, "big")
         if peer in self._failures:
             del self._failures[peer]
             self._silent_until.pop(peer, None)
+        if self.table.refresh(peer, contact, now) and not (since and peer in self._unannounced):
+            return
         admission = self.table.add(contact, now)
         if admission is not Admission.KNOWN:
             self._lost.pop(peer, None)

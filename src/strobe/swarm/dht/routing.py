@@ -65,9 +65,7 @@ class RoutingTable:
     def add(self, contact: Contact, now: float) -> Admission:
         """Note that this peer was heard of just now, and keep it if there is room."""
         peer = number(contact.id)
-        if peer in self._contacts:
-            self._contacts[peer] = contact
-            self._seen[peer] = now
+        if self.refresh(peer, contact, now):
             return Admission.KNOWN
         if peer == self.own_id:
             return Admission.REFUSED
@@ -81,6 +79,14 @@ class RoutingTable:
         self._contacts[peer] = contact
         self._seen[peer] = now
         return Admission.ADDED
+
+    def refresh(self, peer: int, contact: Contact, now: float) -> bool:
+        """Note that a peer was heard of, if it is in the table; return whether it is."""
+        if peer not in self._contacts:
+            return False
+        self._contacts[peer] = contact
+        self._seen[peer] = now
+        return True
 
     def remove(self, peer: int, now: float) -> Contact | None:
         """Forget a peer that does not answer; return who of those waiting took its place."""

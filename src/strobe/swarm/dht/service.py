@@ -103,7 +103,7 @@ class Service:
             if request.is_cache:
                 self._put(self._cache, item, now, outcomes)
                 continue
-            target = number(item.key)
+            target = int.from_bytes(item.key, "big")
             responsible = self._peers.responsible(target, num_replicas, now)
             is_near = own in responsible or self._is_near(target, now)
             self._put(self._storage if is_near else self._cache, item, now, outcomes)

@@ -73,6 +73,7 @@ class _Placement:
         self._service = service
         self._entries = list(records.values())
         self._sizes = [sum([len(subkey) + len(value) + 16 for subkey, value, _ in sent]) for sent in self._entries]
+        self._fits = sum(self._sizes) <= _MAX_MESSAGE_BYTES
         self.keys = list(records)
         self.votes = [[[0, 0] for _ in entries] for entries in self._entries]
         self.lookup = Lookup([number(key) for key in self.keys], width=num_replicas)
@@ -89,6 +90,9 @@ class _Placement:
                 for vote, (subkey, value, expires) in zip(self.votes[index], self._entries[index], strict=True):
                     _count(vote, self._service.put(self.keys[index], Entry(value, expires), subkey, now))
             return
+        if self._fits or sum([self._sizes[index] for index in indexes]) <= _MAX_MESSAGE_BYTES:
+            await self._send(peer, indexes)
+            return
         for part in self._parts(indexes):
             await self._send(peer, part)
 
@@ -97,11 +101,15 @@ class _Placement:
         items = [StoreItem(self.keys[i], agreement(lookup.nearest(i)), self._entries[i]) for i in indexes]
         request = Store(self._exchange.since, False, items)
         answer = await self._exchange.ask(contact, STORE, request, Stored)
+        outcomes = answer.outcomes
         votes = [vote for index in indexes for vote in self.votes[index]]
-        if len(answer.outcomes) != len(votes):
-            raise Malformed(f"{len(answer.outcomes)} outcomes for {len(votes)} entries")
-        for vote, outcome in zip(votes, answer.outcomes, strict=True):
-            _count(vote, outcome)
+        if len(outcomes) != len(votes):
+            raise Malformed(f"{len(outcomes)} outcomes for {len(votes)} entries")
+        for vote, outcome in zip(votes, outcomes, strict=True):
+            if outcome == STORED:
+                vote[0] += 1
+            else:
+                _count(vote, outcome)
         if answer.nearest:
             if max(answer.nearest) >= len(indexes):
                 raise Malformed(f"an answer about key {max(answer.nearest)} of {len(indexes)}")
@@ -110,9 +118,6 @@ class _Placement:
 
     def _parts(self, indexes: list[int]) -> Iterator[list[int]]:
         """Split what one peer is to store into messages of a size that a network takes."""
-        if sum([self._sizes[index] for index in indexes]) <= _MAX_MESSAGE_BYTES:
-            yield indexes
-            return
         part: list[int] = []
         size = 0
         for index in indexes:
