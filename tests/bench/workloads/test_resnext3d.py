@@ -1,4 +1,5 @@
 """ResNeXt3D: the size from its parts, an output computed another way, and its work."""
+# ruff: noqa: N803 -- shape suffixes
 
 from __future__ import annotations
 

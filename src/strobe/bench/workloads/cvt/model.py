@@ -1,4 +1,4 @@
-"""CvT: a transformer in three stages, each begun by a strided convolution; its projections begin with convolutions, too.
+"""CvT: a transformer in three stages, each begun by a strided convolution; its projections begin with one, too.
 
 Keys and values are taken at stride 2, a quarter of the places. Only the last stage has a class token, which the
 convolutions leave out. Attention is scaled by the width of the model, not of a head, as in the authors' code.

@@ -32,6 +32,9 @@ class RegNetConfig:
 REGNETY_400MF = RegNetConfig(name="400MF", depths=(1, 3, 6, 6), widths=(48, 104, 208, 440), group_width=8)
 REGNETY_8GF = RegNetConfig(name="8GF", depths=(2, 4, 10, 1), widths=(224, 448, 896, 2016), group_width=56)
 REGNETY_128GF = RegNetConfig(name="128GF", depths=(2, 7, 17, 1), widths=(528, 1056, 2904, 7392), group_width=264)
+#: last norm of a block at the start. Beside a shortcut, a trained residual is small; at 1, random blocks
+#: one after another amplify any rounding until it is all there is.
+RESIDUAL_GAIN = 0.2
 CONFIGS = {config.name: config for config in (REGNETY_400MF, REGNETY_8GF, REGNETY_128GF)}
 
 
@@ -94,6 +97,8 @@ class RegNet(nn.Module):
         self.blocks = nn.Sequential(*blocks)
         self.head = nn.Linear(inputs, config.num_classes)
         self.apply(_initialise)
+        for block in self.blocks:
+            nn.init.constant_(block.body[3][1].weight, RESIDUAL_GAIN)
 
     def forward(self, images_BCHW: torch.Tensor) -> torch.Tensor:
         features_BC = self.blocks(self.stem(images_BCHW)).mean((2, 3))

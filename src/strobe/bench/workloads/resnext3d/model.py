@@ -28,6 +28,9 @@ class ResNext3dConfig:
 
 RESNEXT3D_101_32X4D = ResNext3dConfig(name="101-32x4d")
 RESNEXT3D_101_32X8D = ResNext3dConfig(name="101-32x8d", group_width=8)
+#: last norm of a block at the start. Beside a shortcut, a trained residual is small; at 1, random blocks
+#: one after another amplify any rounding until it is all there is.
+RESIDUAL_GAIN = 0.2
 CONFIGS = {config.name: config for config in (RESNEXT3D_101_32X4D, RESNEXT3D_101_32X8D)}
 
 
@@ -70,6 +73,8 @@ class ResNext3d(nn.Module):
                 inputs = outputs
         self.blocks = nn.Sequential(*blocks)
         self.head = nn.Linear(inputs, config.num_classes)
+        for block in self.blocks:
+            nn.init.constant_(block.expand_norm.weight, RESIDUAL_GAIN)
         for module in self.modules():
             if isinstance(module, nn.Conv3d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")

@@ -1,0 +1,95 @@
+"""Optimized: the same weights and inputs as OOTB, run any way that gives the right answer.
+
+An optimization is a function from the OOTB model to something callable with the same inputs; it may take the model
+apart. What it does is told in the benchmark's `changes`. The reference is always OOTB, built again from the seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from strobe.bench.workload import Work
+from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.task import Batch, Task
+
+#: the OOTB model and inputs to calibrate with; gives what answers instead of the model
+Optimization = Callable[[nn.Module, Sequence[Batch]], Callable[..., Any]]
+#: for training: gives what runs instead of the model, over the same parameters
+TrainingOptimization = Callable[[nn.Module], Callable[..., Any]]
+
+
+#: examples in each of the batches for calibration
+_CALIBRATION = 4
+
+
+class OptimizedInference(OotbInference):
+    """Forward passes through what an optimization made of the model."""
+
+    def __init__(self, task: Task, optimize: Optimization, tolerance: float) -> None:
+        super().__init__(task, tolerance)
+        self.optimize = optimize
+
+    def compile(self) -> None:
+        # Weights are counted here, because the optimization may pack them away.
+        self.known_work = super().work()
+        with torch.no_grad():
+            self.run = self.optimize(self.model, self._draw_calibration())
+        del self.model
+        # Compilers work at the first call; each shape in the ring is one.
+        for index in range(len(self.ring)):
+            self.step(index)
+
+    def work(self) -> Work:
+        return self.known_work
+
+    def _draw_calibration(self) -> list[Batch]:
+        """Draw inputs that are not measured, for scales and the like."""
+        rng = np.random.default_rng([self.seed, 2])
+        return [self.task.draw(rng, _CALIBRATION).to(self.device, self.task.dtype) for _ in range(4)]
+
+    def step(self, index: int) -> Any:
+        with torch.inference_mode():
+            return self.task.infer(self.run, self.batch(index))
+
+
+class OptimizedTraining(OotbTraining):
+    """Training steps through what an optimization made of the model, with the optimizer's fused form."""
+
+    def __init__(self, task: Task, optimize: TrainingOptimization, tolerance: float) -> None:
+        super().__init__(task, tolerance)
+        self.optimize = optimize
+
+    def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
+        super().setup(batch_size, seed, device, threads)
+        self.run: Callable[..., Any] = self.model
+
+    def compile(self) -> None:
+        """Compile on copies of the weights, so that the first measured step starts where OOTB's does."""
+        weights = {name: value.clone() for name, value in self.model.state_dict().items()}
+        self.run = self.optimize(self.model)
+        self.optimizer = self._fused_optimizer()
+        for index in range(len(self.ring)):
+            self.step(index)
+        self.model.load_state_dict(weights)
+        self.optimizer = self._fused_optimizer()
+
+    def step(self, index: int) -> torch.Tensor:
+        batch = self.batch(index)
+        loss = self.task.loss(self.run(*batch.inputs), batch.target)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return loss.detach()
+
+    def _fused_optimizer(self) -> torch.optim.Optimizer:
+        optimizer = self.task.optimizer(self.model)
+        if any(isinstance(module, nn.Embedding | nn.EmbeddingBag) and module.sparse for module in self.model.modules()):
+            return optimizer  # fused optimizers know no sparse gradients
+        for group in optimizer.param_groups:
+            group.update(fused=True, foreach=False)
+        return optimizer

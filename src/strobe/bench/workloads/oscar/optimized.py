@@ -1,0 +1,48 @@
+"""OSCAR, no holds barred."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import nn
+
+from strobe.bench.workloads.layers.compiling import compile_training
+from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
+from strobe.bench.workloads.layers.int8 import quantize_linears
+from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
+from strobe.bench.workloads.oscar.model import CONFIGS
+from strobe.bench.workloads.oscar.ootb import OscarTask
+from strobe.bench.workloads.task import Batch
+
+
+def optimize_fp32(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
+    """Drop padding, fuse projections and attention."""
+    model.encoder = FastEncoder(model.encoder, is_packing=True)
+    fast: Callable[..., Any] = model.eval()
+    return fast
+
+
+def optimize_int8(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
+    """Fuse as in 32 bits, then quantise the linear layers."""
+    model.encoder = FastEncoder(model.encoder, is_packing=True)
+    return quantize_linears(model.eval())
+
+
+def optimize_training(model: nn.Module) -> Callable[..., Any]:
+    """Fuse attention, compile both passes."""
+    model.encoder = TrainingEncoder(model.encoder)
+    return compile_training(model)
+
+
+def inference(
+    config: str, precision: str, text: int = 128, regions: int = 50, tolerance: float = 1e-3
+) -> OptimizedInference:
+    """Make the workload of a published configuration."""
+    optimize = {"fp32": optimize_fp32, "int8": optimize_int8}[precision]
+    return OptimizedInference(OscarTask(CONFIGS[config], text, regions), optimize, tolerance)
+
+
+def training(config: str, text: int = 128, regions: int = 50, tolerance: float = 1e-2) -> OptimizedTraining:
+    """Make the workload of a published configuration."""
+    return OptimizedTraining(OscarTask(CONFIGS[config], text, regions), optimize_training, tolerance)

@@ -1,0 +1,48 @@
+"""XLM-R, no holds barred."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from torch import nn
+
+from strobe.bench.workloads.layers.compiling import compile_frozen, compile_training
+from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
+from strobe.bench.workloads.layers.int8 import quantize_linears
+from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
+from strobe.bench.workloads.task import Batch
+from strobe.bench.workloads.xlmr.ootb import make_task
+
+
+def optimize_fp32(model: nn.Module, examples: Sequence[Batch], is_varied: bool) -> Callable[..., Any]:
+    """Fuse projections and attention; drop padding where there is any, else compile, which wants one shape."""
+    model.encoder = FastEncoder(model.encoder, is_packing=is_varied)
+    fast: Callable[..., Any] = model.eval()
+    return fast if is_varied else compile_frozen(model)
+
+
+def optimize_int8(model: nn.Module, examples: Sequence[Batch], is_varied: bool) -> Callable[..., Any]:
+    """Fuse as in 32 bits, then quantise the linear layers."""
+    model.encoder = FastEncoder(model.encoder, is_packing=is_varied)
+    return quantize_linears(model.eval())
+
+
+def optimize_training(model: nn.Module) -> Callable[..., Any]:
+    """Fuse attention, compile both passes."""
+    model.encoder = TrainingEncoder(model.encoder)
+    return compile_training(model)
+
+
+def inference(
+    config: str, sequence: int, precision: str, is_varied: bool = False, tolerance: float = 1e-3
+) -> OptimizedInference:
+    """Make the workload of a published configuration."""
+    optimize = {"fp32": optimize_fp32, "int8": optimize_int8}[precision]
+    return OptimizedInference(make_task(config, sequence, is_varied), partial(optimize, is_varied=is_varied), tolerance)
+
+
+def training(config: str, sequence: int, is_varied: bool = False, tolerance: float = 1e-2) -> OptimizedTraining:
+    """Make the workload of a published configuration."""
+    return OptimizedTraining(make_task(config, sequence, is_varied), optimize_training, tolerance)

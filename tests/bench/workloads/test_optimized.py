@@ -1,0 +1,175 @@
+"""Every optimization answers as OOTB does: exactly where precision is kept, within its tolerance where it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+
+from strobe.bench.workload import Workload
+from strobe.bench.workloads.cvt import optimized as cvt
+from strobe.bench.workloads.cvt.ootb import CvtTask
+from strobe.bench.workloads.dlrm import optimized as dlrm
+from strobe.bench.workloads.dlrm.model import DlrmConfig
+from strobe.bench.workloads.dlrm.ootb import DlrmTask
+from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
+from strobe.bench.workloads.layers.fold import fold_batch_norms
+from strobe.bench.workloads.optimized import Optimization, OptimizedInference, OptimizedTraining
+from strobe.bench.workloads.oscar import optimized as oscar
+from strobe.bench.workloads.regnet import optimized as regnet
+from strobe.bench.workloads.regnet.ootb import RegNetTask
+from strobe.bench.workloads.resnext3d import optimized as resnext3d
+from strobe.bench.workloads.resnext3d.ootb import ResNext3dTask
+from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask
+from strobe.bench.workloads.rnnt.optimized import FastDecoding
+from strobe.bench.workloads.task import Task
+from strobe.bench.workloads.xlmr import optimized as xlmr
+from strobe.bench.workloads.xlmr.ootb import XlmrTask
+from tests.bench.workloads import test_cvt, test_dlrm, test_oscar, test_regnet, test_resnext3d, test_rnnt, test_xlmr
+from tests.bench.workloads.proof import set_up
+
+pytestmark = pytest.mark.frameworks
+
+# Wide enough that eight bits have something to average over.
+DLRM = replace(test_dlrm.SMALL, bottom=(32, 64, 32), top=(64, 1), num_rows=100)
+REGNET = RegNetTask(replace(test_regnet.TINY, widths=(32, 48), stem_width=16), image_size=33)
+XLMR = XlmrTask(test_xlmr.TINY, 9)
+XLMR_VARIED = XlmrTask(test_xlmr.TINY, 9, test_xlmr.VARIED)
+CVT = CvtTask(test_cvt.TINY, image_size=44)
+RESNEXT3D = ResNext3dTask(test_resnext3d.TINY, frames=5, image_size=15)
+
+
+def prove(workload: Workload) -> None:
+    set_up(workload, batch_size=6)
+    for index in (0, 2):
+        verdict = workload.check(workload.step(index), workload.reference(index))
+        assert verdict.is_correct, verdict
+    assert workload.work().flops > 0
+
+
+def _folded(model: nn.Module, _: object) -> nn.Module:
+    return fold_batch_norms(model)
+
+
+EXACT: dict[str, tuple[Task, Optimization]] = {
+    "regnet, norms folded": (REGNET, _folded),
+    "resnext3d, norms folded": (RESNEXT3D, _folded),
+    "cvt, folded and fused": (CVT, lambda model, _: cvt.fuse_attention(fold_batch_norms(model))),
+    "xlmr, varied": (XLMR_VARIED, partial(xlmr.optimize_fp32, is_varied=True)),
+    "oscar": (test_oscar.TASK, oscar.optimize_fp32),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_optimizations_that_keep_precision_are_exact(name: str) -> None:
+    task, optimize = EXACT[name]
+    prove(OptimizedInference(task, optimize, tolerance=1e-4))
+
+
+def _learned(config: DlrmConfig) -> DlrmTask:
+    """Row weights other than one."""
+
+    class Weighed(DlrmTask):
+        def build(self) -> nn.Module:
+            model = super().build()
+            for table in model.tables:
+                if table.row_weights is not None:
+                    nn.init.uniform_(table.row_weights, 0.5, 2.0)
+            return model
+
+    return Weighed(config)
+
+
+@pytest.mark.parametrize("pooling", ["sum", "fixed", "learned"])
+def test_dlrm_with_merged_tables_is_exact(pooling: str) -> None:
+    config = replace(DLRM, pooling=pooling)  # type: ignore[arg-type]  # parametrised text
+    prove(OptimizedInference(_learned(config), partial(dlrm.optimize, bits=32, is_int8=False), tolerance=1e-4))
+
+
+def test_dlrm_with_int4_tables_merged_is_exact() -> None:
+    config = replace(DLRM, pooling="fixed", embedding_bits=4)
+    prove(OptimizedInference(DlrmTask(config), partial(dlrm.optimize, bits=4, is_int8=False), tolerance=1e-4))
+
+
+INT8: dict[str, tuple[Task, Optimization, float]] = {
+    "dlrm, 8-bit tables": (_learned(DLRM), partial(dlrm.optimize, bits=8, is_int8=False), 0.05),
+    "dlrm, all 8-bit": (_learned(DLRM), partial(dlrm.optimize, bits=8, is_int8=True), 0.1),
+    "dlrm, 4-bit tables": (_learned(DLRM), partial(dlrm.optimize, bits=4, is_int8=False), 0.3),
+    "regnet": (REGNET, regnet.optimize_int8, 0.3),
+    "resnext3d": (RESNEXT3D, resnext3d.optimize_int8, 0.3),
+    "xlmr": (XLMR, partial(xlmr.optimize_int8, is_varied=False), 0.1),
+    "xlmr, varied": (XLMR_VARIED, partial(xlmr.optimize_int8, is_varied=True), 0.1),
+    "oscar": (test_oscar.TASK, oscar.optimize_int8, 0.3),
+    "cvt": (CVT, cvt.optimize_int8, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", INT8)
+def test_eight_bits_are_within_their_tolerance(name: str) -> None:
+    task, optimize, tolerance = INT8[name]
+    prove(OptimizedInference(task, optimize, tolerance))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_decoding_together_gives_the_same_text(seed: int) -> None:
+    task = DecodingTask(test_rnnt.TINY, max_seconds=2.0)
+    fast, plain = FastDecoding(task, 0.0), Decoding(task, 0.0)
+    for workload in (fast, plain):
+        workload.setup(5, seed=seed, device="cpu", threads=1)
+    for index in range(4):
+        assert fast.step(index) == plain.step(index)
+
+
+def test_training_with_fused_attention_and_optimizer_is_right() -> None:
+    def fuse(model: nn.Module) -> nn.Module:
+        model.encoder = TrainingEncoder(model.encoder)
+        return model
+
+    for task in (XLMR_VARIED, test_oscar.TASK):
+        workload = OptimizedTraining(task, fuse, tolerance=1e-2)
+        set_up(workload, 3)
+        loss = [workload.step(index) for index in range(3)][-1]
+        verdict = workload.check(loss, workload.reference(2))
+        assert verdict.is_correct, verdict
+
+
+def test_padding_costs_nothing() -> None:
+    """The packed encoder hands its layers real tokens alone."""
+    seen: list[int] = []
+    torch.manual_seed(0)
+    model = XLMR_VARIED.build().eval()
+    model.encoder = FastEncoder(model.encoder, is_packing=True)
+    model.encoder.layers[0].expand.register_forward_hook(lambda *call: seen.append(len(call[1][0])))
+    tokens = torch.tensor([[5, 6, 7, 8], [5, 1, 1, 1]])
+    with torch.no_grad():
+        model(tokens)
+    assert seen == [5]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("task", "optimize"),
+    [
+        (REGNET, regnet.optimize_fp32),
+        (XLMR, partial(xlmr.optimize_fp32, is_varied=False)),
+        (CVT, cvt.optimize_fp32),
+        (RESNEXT3D, resnext3d.optimize_fp32),
+    ],
+    ids=["regnet", "xlmr", "cvt", "resnext3d"],
+)
+def test_compiled_inference_is_right(task: Task, optimize: Optimization) -> None:
+    prove(OptimizedInference(task, optimize, tolerance=1e-3))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_compiled_training_is_right() -> None:
+    workload = OptimizedTraining(REGNET, regnet.optimize_training, tolerance=1e-2)
+    set_up(workload, 4)
+    loss = [workload.step(index) for index in range(3)][-1]
+    verdict = workload.check(loss, workload.reference(2))
+    assert verdict.is_correct, verdict
