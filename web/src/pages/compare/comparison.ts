@@ -9,17 +9,21 @@ import type { Goal } from "./figure";
 import type { CompareState } from "./state";
 import type { Keys } from "./use-figures";
 
-export interface Comparison {
+/** How runs are called and drawn. Apart from the rest, because hundreds of names need not follow every brush. */
+export interface RunLook {
   readonly entity: string;
   readonly project: string;
-  readonly address: CompareAddress;
-  readonly state: CompareState;
-  readonly change: CompareAddress["change"];
-  readonly runs: readonly RunItem[];
   /** The run that the others are held against. */
   readonly base: RunItem;
   readonly label: (run: RunItem) => string;
   readonly style: (run: RunItem) => RunStyle;
+}
+
+export interface Comparison extends RunLook {
+  readonly address: CompareAddress;
+  readonly state: CompareState;
+  readonly change: CompareAddress["change"];
+  readonly runs: readonly RunItem[];
   readonly keys: Keys;
   readonly goal: (key: string) => Goal | null;
   /** Ids; null if nothing is brushed. */
@@ -28,6 +32,14 @@ export interface Comparison {
 }
 
 export const ComparisonContext = createContext<Comparison | null>(null);
+
+export const LookContext = createContext<RunLook | null>(null);
+
+export function useLook(): RunLook {
+  const found = useContext(LookContext);
+  if (found === null) throw new Error("outside of a comparison");
+  return found;
+}
 
 export function useComparison(): Comparison {
   const found = useContext(ComparisonContext);

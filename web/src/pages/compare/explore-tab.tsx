@@ -16,6 +16,7 @@ import { ExploreTable } from "./explore-table";
 import { ImportancePanel } from "./importance-panel";
 import { type PlotCell, plotText, titleOf } from "./measure";
 import { MeasurePicker } from "./measure-picker";
+import { Once } from "./once";
 import { Panel } from "./panel";
 import { type Colouring, rampColour } from "./ramp";
 import { PLOT_SCALES, type PlotScale, readRanges, writeRanges } from "./state";
@@ -23,6 +24,7 @@ import type { TextTable } from "./table-text";
 import { useExplore } from "./use-explore";
 
 const MANY_BARS = 30;
+const MANY_DRAWN = 150;
 
 export function ExploreTab(): JSX.Element {
   const { keys } = useComparison();
@@ -46,10 +48,16 @@ function Plots(): JSX.Element {
     const run = runs[i];
     return colouring !== null || run === undefined ? (colouring?.colour(i) ?? "") : style(run).colour;
   };
-  const rows = runs.map((run, i) => ({ id: run.id, label: label(run), colour: colourOf(i) }));
+  const rows = useMemo(
+    () => runs.map((run, i) => ({ id: run.id, label: label(run), colour: colourOf(i) })),
+    [runs, label, style, colouring],
+  );
+  // Plots of hundreds of runs are not drawn anew for each that is pointed at; they tell its name themselves.
+  const plotMeant = runs.length > MANY_DRAWN ? null : meant;
   const ranges = useMemo(() => readRanges(state.ranges), [state.ranges]);
   const [xs, ys] = [useMemo(() => placed(cells(x)), [cells, x]), useMemo(() => placed(cells(y)), [cells, y])];
-  const order = orderOf(cells(target), explore.goal(target));
+  const goal = explore.goal(target);
+  const order = useMemo(() => orderOf(cells(target), goal), [cells, target, goal]);
   const bars = isAllBars ? order : order.slice(0, MANY_BARS);
   const base = runs.indexOf(comparison.base);
   const table = (of: readonly string[]) => (): TextTable => ({
@@ -100,24 +108,28 @@ function Plots(): JSX.Element {
         >
           <div class="parallel-scroll">
             <div style={{ minWidth: `${axes.length * 96}px` }}>
-              <Parallel
-                rows={rows}
-                axes={axes.map((one) => ({
-                  name: titleOf(one),
-                  values: cells(one),
-                  scale: scaleOf(cells(one)),
-                }))}
-                brushes={ranges}
-                brushed={brushed}
-                highlighted={meant}
-                onBrush={(next, ids) =>
-                  change(
-                    { ranges: writeRanges(next), brush: ids === null ? [] : [...ids] },
-                    { replace: true },
-                  )
-                }
-                onHover={setMeant}
-              />
+              <Once on={[rows, axes.join("\n"), cells, ranges, brushed, plotMeant]}>
+                {() => (
+                  <Parallel
+                    rows={rows}
+                    axes={axes.map((one) => ({
+                      name: titleOf(one),
+                      values: cells(one),
+                      scale: scaleOf(cells(one)),
+                    }))}
+                    brushes={ranges}
+                    brushed={brushed}
+                    highlighted={plotMeant}
+                    onBrush={(next, ids) =>
+                      change(
+                        { ranges: writeRanges(next), brush: ids === null ? [] : [...ids] },
+                        { replace: true },
+                      )
+                    }
+                    onHover={setMeant}
+                  />
+                )}
+              </Once>
             </div>
           </div>
         </Panel>
@@ -152,30 +164,38 @@ function Plots(): JSX.Element {
               </>
             }
           >
-            <Scatter
-              points={rows.map((row, i) => ({
-                ...row,
-                x: xs.values[i] ?? Number.NaN,
-                y: ys.values[i] ?? Number.NaN,
-              }))}
-              xName={titleOf(x)}
-              yName={titleOf(y)}
-              xScale={state.xs === "auto" ? scaleOf(cells(x)) : xs.names === null ? state.xs : "linear"}
-              yScale={state.ys === "auto" ? scaleOf(cells(y)) : ys.names === null ? state.ys : "linear"}
-              brushed={brushed}
-              highlighted={meant}
-              onBrush={brush}
-              onHover={setMeant}
-            />
+            <Once on={[rows, xs, ys, state.xs, state.ys, brushed, plotMeant]}>
+              {() => (
+                <Scatter
+                  points={rows.map((row, i) => ({
+                    ...row,
+                    x: xs.values[i] ?? Number.NaN,
+                    y: ys.values[i] ?? Number.NaN,
+                  }))}
+                  xName={titleOf(x)}
+                  yName={titleOf(y)}
+                  xScale={state.xs === "auto" ? scaleOf(cells(x)) : xs.names === null ? state.xs : "linear"}
+                  yScale={state.ys === "auto" ? scaleOf(cells(y)) : ys.names === null ? state.ys : "linear"}
+                  brushed={brushed}
+                  highlighted={plotMeant}
+                  onBrush={brush}
+                  onHover={setMeant}
+                />
+              )}
+            </Once>
             <Levels axis="x" names={xs.names} />
             <Levels axis="y" names={ys.names} />
           </Panel>
-          <ImportancePanel
-            target={target}
-            targetCells={cells(target)}
-            columns={explore.columns}
-            onPick={(key) => change({ x: `config.${key}`, y: target })}
-          />
+          <Once on={[target, cells, explore.columns]}>
+            {() => (
+              <ImportancePanel
+                target={target}
+                targetCells={cells(target)}
+                columns={explore.columns}
+                onPick={(key) => change({ x: `config.${key}`, y: target })}
+              />
+            )}
+          </Once>
         </div>
         <Panel title={titleOf(target)} table={table([target])}>
           <Bars

@@ -29,7 +29,8 @@ export function ExploreTable(props: ExploreTableProps): JSX.Element {
   const { runs, label, brushed, brush } = useComparison();
   const [isAll, setAll] = useState(false);
   const isIn = (i: number): boolean => brushed?.has(runs[i]?.id ?? "") ?? false;
-  const rest = runs.map((_, i) => i).filter((i) => !order.includes(i));
+  const known = new Set(order);
+  const rest = runs.map((_, i) => i).filter((i) => !known.has(i));
   const ordered = [...order, ...rest];
   // Brushed ones first: among hundreds nobody would find them.
   const all = brushed === null ? ordered : [...ordered.filter(isIn), ...ordered.filter((i) => !isIn(i))];

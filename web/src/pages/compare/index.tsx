@@ -18,7 +18,7 @@ import { Tabs } from "../../ui/tabs";
 import { goalOf } from "../run/overview/best";
 import { CompareAddress } from "./address";
 import { ChartsTab } from "./charts-tab";
-import { type Comparison, ComparisonContext, labelsOf } from "./comparison";
+import { type Comparison, ComparisonContext, LookContext, labelsOf } from "./comparison";
 import { DiffTab } from "./diff-tab";
 import { ExploreTab } from "./explore-tab";
 import { saidGoals } from "./figure";
@@ -57,12 +57,20 @@ export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Elem
   const styles = useMemo(() => runStyles(runs.map((run) => run.id)), [runs]);
   const look = useMemo(
     () => ({
+      entity,
+      project,
       label: (run: RunItem) => names.get(run.id) ?? run.name,
       style: (run: RunItem) => styles.get(run.id) ?? { colour: "currentColor", dash: [] },
     }),
-    [names, styles],
+    [entity, project, names, styles],
   );
+  const runLook = useMemo(() => (base === undefined ? null : { ...look, base }), [look, base]);
   const brushed = useMemo(() => (state.brush.length === 0 ? null : new Set(state.brush)), [state.brush]);
+  const brush = useMemo(
+    () => (ids: ReadonlySet<string> | null) =>
+      address.change({ brush: ids === null ? [] : [...ids], ranges: [] }, { replace: true }),
+    [address],
+  );
   useTitle(runs.length > 0 ? `Compare ${counted(runs.length, "run")}` : null);
   useCommands(useMemo(() => ownCommands(address), [address]));
   if (compared.problem && runs.length === 0) {
@@ -96,8 +104,6 @@ export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Elem
     );
   }
   const comparison: Comparison = {
-    entity,
-    project,
     address,
     state,
     change: address.change,
@@ -107,30 +113,32 @@ export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Elem
     keys,
     goal,
     brushed,
-    brush: (ids) => address.change({ brush: ids === null ? [] : [...ids], ranges: [] }, { replace: true }),
+    brush,
   };
   const here = pathOf({ name: "compare", entity, project });
   return (
-    <ComparisonContext.Provider value={comparison}>
-      <main class="compare" aria-busy={compared.isLoading}>
-        <h1>Compare {counted(runs.length, "run")}</h1>
-        <RunsBar compared={compared} />
-        {compared.problem && <ErrorNote error={compared.problem} onRetry={compared.reload} />}
-        <Tabs
-          label="What to compare"
-          chosen={state.tab}
-          tabs={(Object.keys(TITLES) as Tab[]).map((tab) => ({
-            id: tab,
-            title: TITLES[tab],
-            to: here + address.with({ tab }),
-            ...(tab === "metrics" && keys.names.length > 0 && { note: count(keys.names.length) }),
-          }))}
-        />
-        <div class="compare-body">
-          <Body tab={state.tab} />
-        </div>
-      </main>
-    </ComparisonContext.Provider>
+    <LookContext.Provider value={runLook}>
+      <ComparisonContext.Provider value={comparison}>
+        <main class="compare" aria-busy={compared.isLoading}>
+          <h1>Compare {counted(runs.length, "run")}</h1>
+          <RunsBar compared={compared} />
+          {compared.problem && <ErrorNote error={compared.problem} onRetry={compared.reload} />}
+          <Tabs
+            label="What to compare"
+            chosen={state.tab}
+            tabs={(Object.keys(TITLES) as Tab[]).map((tab) => ({
+              id: tab,
+              title: TITLES[tab],
+              to: here + address.with({ tab }),
+              ...(tab === "metrics" && keys.names.length > 0 && { note: count(keys.names.length) }),
+            }))}
+          />
+          <div class="compare-body">
+            <Body tab={state.tab} />
+          </div>
+        </main>
+      </ComparisonContext.Provider>
+    </LookContext.Provider>
   );
 }
 

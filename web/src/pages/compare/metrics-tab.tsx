@@ -29,11 +29,13 @@ const TITLES: readonly { value: Figure; title: string }[] = [
 ];
 const MANY_METRICS = 200;
 const FEW_METRICS = 8;
+const MANY_RUNS = 100;
 
 export function MetricsTab(): JSX.Element {
   const comparison = useComparison();
   const { state, change, runs, base, label, keys, goal, brushed } = comparison;
   const [isWhole, setWhole] = useState(false);
+  const [isEveryRun, setEveryRun] = useState(false);
   const isTurned = runs.length > FEW_RUNS ? !state.isTurned : state.isTurned;
   const index = useMemo(() => new NameIndex(keys.names), [keys.names]);
   const found = useMemo(() => index.search(state.search), [index, state.search]);
@@ -114,7 +116,7 @@ export function MetricsTab(): JSX.Element {
                   </tr>
                 </thead>
                 <tbody>
-                  {places.map((i) => {
+                  {(isEveryRun ? places : places.slice(0, MANY_RUNS)).map((i) => {
                     const run = runs[i];
                     if (run === undefined) return null;
                     return (
@@ -163,6 +165,12 @@ export function MetricsTab(): JSX.Element {
             )}
           </table>
         </Scroller>
+      )}
+      {isTurned && !isEveryRun && places.length > MANY_RUNS && (
+        <p class="compare-note">
+          Showing {count(MANY_RUNS)} of {counted(places.length, "run")}.{" "}
+          <Button onClick={() => setEveryRun(true)}>Show all</Button>
+        </p>
       )}
       {shown.length < found.total && (
         <p class="compare-note">

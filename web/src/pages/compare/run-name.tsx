@@ -4,10 +4,10 @@ import type { JSX } from "preact";
 import { Link } from "../../app/navigation";
 import type { RunItem } from "../../server/types";
 import { Badge } from "../../ui/note";
-import { useComparison } from "./comparison";
+import { useLook } from "./comparison";
 
 export function RunName({ run, isLinked = true }: { run: RunItem; isLinked?: boolean }): JSX.Element {
-  const { entity, project, label, style, base } = useComparison();
+  const { entity, project, label, style, base } = useLook();
   const text = label(run);
   return (
     <span class="compare-run" title={`${text} · ${run.id} · ${run.state}`}>

@@ -12,6 +12,7 @@ import { Select } from "../../ui/field";
 import { Popover } from "../../ui/popover";
 import { Picker } from "../workspace/list/picker";
 import { useComparison } from "./comparison";
+import { Once } from "./once";
 import { RunName } from "./run-name";
 import { type Compared, runsPath } from "./use-runs";
 
@@ -28,14 +29,18 @@ export function RunsBar({ compared }: { compared: Compared }): JSX.Element {
   return (
     <div class="compare-runs">
       <div class="compare-tools">
-        <Select
-          label="Baseline"
-          isLabelShown
-          class="compare-baseline"
-          value={base.id}
-          options={runs.map((run) => ({ value: run.id, title: label(run) }))}
-          onChange={(id) => change({ base: id })}
-        />
+        <Once on={[runs, base, label]}>
+          {() => (
+            <Select
+              label="Baseline"
+              isLabelShown
+              class="compare-baseline"
+              value={base.id}
+              options={runs.map((run) => ({ value: run.id, title: label(run) }))}
+              onChange={(id) => change({ base: id })}
+            />
+          )}
+        </Once>
         <AddRuns
           entity={entity}
           project={project}
