@@ -71,5 +71,6 @@ class Swarm:
         return all(place in node.storage for node in self.nearest(key, count))
 
     def check(self) -> None:
-        """Fail if any handler raised what it should not."""
+        """Fail if any handler or duty raised what it should not."""
         assert self.world.errors == []
+        assert [node for node in self.nodes if node.upkeep.num_failures] == []

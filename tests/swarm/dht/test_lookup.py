@@ -79,6 +79,17 @@ def test_the_next_nearest_stand_in_for_the_dead() -> None:
     assert lookup.is_settled(0)
 
 
+def test_those_who_name_ever_nearer_peers_do_not_keep_us_for_ever() -> None:
+    lookup = Lookup([0], width=2)
+    lookup.learn(0, [1 << 159])
+    num_asked = 0
+    while (due := lookup.take(9)) is not None:
+        num_asked += 1
+        lookup.learn(0, [due[0] - 1, due[0] - 2])
+        lookup.answered(due[0], [0])
+    assert num_asked <= 210
+
+
 def test_a_finished_key_asks_nobody_else() -> None:
     lookup = Lookup([0, 0], width=2)
     for index in (0, 1):

@@ -6,10 +6,14 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.sim.loop import clock, run
 from strobe.swarm.dht.sim.world import World
 from tests.swarm.dht.swarms import Swarm
+
+pytestmark = pytest.mark.slow
 
 _UNCACHED = Options(cache_locally=False, cache_nearest=0, cache_on_store=False, refresh_s=60.0)
 _SLOW = replace(_UNCACHED, refresh_s=150.0)

@@ -11,8 +11,11 @@ Finding and storing are the same walk; they differ in what is asked and in when 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from strobe.swarm.net.network import Contact
+
+_MAX_ASKED: Final = 200  # about one key: liars who name ever nearer peers do not keep us for ever
 
 
 class Lookup:
@@ -101,7 +104,7 @@ class Lookup:
             return
         nearest, asked, answered = self.nearest(index), self._asked[index], self._answered[index]
         due = [peer for peer in nearest if peer not in asked]
-        if not due:
+        if not due or len(asked) >= _MAX_ASKED:
             return
         num_answered = len(answered.intersection(nearest)) if answered else 0
         if num_answered < self._patience:

@@ -107,7 +107,7 @@ class Node:
             window=opts.window,
             overdue_s=opts.overdue_s,
         )
-        self._upkeep = Upkeep(self)
+        self.upkeep = Upkeep(self)
         self._searches: dict[bytes, tuple[float, asyncio.Future[Record | None]]] = {}
         self._introductions_until, self._num_introductions = 0.0, 0
         self._seen_at: dict[tuple[str, int], int] = {}
@@ -142,7 +142,7 @@ class Node:
 
     def start(self) -> None:
         """Begin the upkeep; `create` has done so."""
-        self._upkeep.start()
+        self.upkeep.start()
 
     async def join(self, contacts: Sequence[Contact]) -> int:
         """Join, or merge with, the swarm of these peers; return how many of them answered.
@@ -166,7 +166,7 @@ class Node:
             )
         await self.reader.explore(self.network.address.id, self.options.join_width, list(skew_of))
         if is_merge:  # two swarms meet in us: make us known all over the other one, so that many meet soon
-            await self._upkeep.look_around(_PLACES_OF_MERGE, list(skew_of))
+            await self.upkeep.look_around(_PLACES_OF_MERGE, list(skew_of))
         return len(skew_of)
 
     async def ping(self, contact: Contact, *, calls_back: bool = False) -> Pong | None:
@@ -248,7 +248,7 @@ class Node:
             held = self.service.held(place, now)
             if held is not None and held.expires >= enough:
                 found[place] = held
-                self._upkeep.was_read(place, held)
+                self.upkeep.was_read(place, held)
             elif (search := self._searches.get(place)) is not None and search[0] >= enough:
                 shared[place] = search[1]  # somebody is looking for it already
             else:
@@ -278,7 +278,7 @@ class Node:
 
     async def close(self) -> None:
         """Stop; the network is closed with it."""
-        await self._upkeep.stop()
+        await self.upkeep.stop()
         for task in (running := list(self._background)):
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -334,7 +334,7 @@ class Node:
             if is_accepted and (subkey == PLAIN or place in self.cache):
                 self.cache.put(place, value, expires, now, subkey)
         if place in self.cache and not (all(accepted) and sent[0][0] == PLAIN):
-            self._upkeep.refresh(place)  # ours was refused, or others have subkeys that our copy lacks
+            self.upkeep.refresh(place)  # ours was refused, or others have subkeys that our copy lacks
 
     def _records(
         self, keys: Sequence[Any], values: Sequence[Any], expiration_time: Any, subkeys: Sequence[Any] | None
@@ -390,7 +390,7 @@ class Node:
             is_new = peer not in self.peers.table and not self.peers.is_silent(peer, now)
             if is_new and self._num_introductions < _MAX_INTRODUCED and is_believable(host, caller.contact.host):
                 self._num_introductions += 1
-                self._upkeep.swarms_meet()
+                self.upkeep.swarms_meet()
                 self.in_background(self._meet(Contact(PeerId(place), host, port)))
         return encode(Pong(now, caller.contact.host, caller.contact.port))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
+import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,8 @@ from strobe.swarm.net.network import Contact
 
 if TYPE_CHECKING:
     from strobe.swarm.dht.node import Node
+
+_log = logging.getLogger(__name__)
 
 _CACHE_PAUSE_S: Final = 1.0
 _SHORT_LIFE_S: Final = 30.0
@@ -41,6 +44,7 @@ class Upkeep:
         self._tasks: list[asyncio.Task[None]] = []
         self._renewals: list[tuple[float, bytes]] = []
         self._awaited: set[bytes] = set()
+        self.num_failures = 0
         # Two swarms seem to meet: somebody introduced strangers to us, or we found neighbours that did not tell us.
         self._is_moving = asyncio.Event()
         self._has_renewals, self._has_newcomers = asyncio.Event(), asyncio.Event()
@@ -181,18 +185,25 @@ class Upkeep:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._is_moving.wait(), period_s * self._random.uniform(0.9, 1.1))
                 await asyncio.sleep(longest_s / _MOVING_RATE * self._random.uniform(0.5, 1.5))
-            await self.find_neighbours()
+            await self._do(self.find_neighbours)
             period_s = longest_s / _MOVING_RATE if self._is_moving.is_set() else min(2 * period_s, longest_s)
             self._is_moving.clear()
 
     async def _repeat(self, period_s: float, duty: Callable[[], Awaitable[None]]) -> None:
         while True:
             await asyncio.sleep(period_s * self._random.uniform(0.9, 1.1))
-            await duty()
+            await self._do(duty)
 
     async def _when(self, has_work: asyncio.Event, pause_s: float, duty: Callable[[], Awaitable[None]]) -> None:
         while True:
             await has_work.wait()
             has_work.clear()
             await asyncio.sleep(pause_s)  # let more of it come together
+            await self._do(duty)
+
+    async def _do(self, duty: Callable[[], Awaitable[None]]) -> None:
+        try:
             await duty()
+        except Exception:  # noqa: BLE001  # a duty that fails once must not end for ever; the traceback says what to mend
+            self.num_failures += 1
+            _log.exception("a duty of the DHT peer failed, and will be tried again")
