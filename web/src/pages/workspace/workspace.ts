@@ -10,6 +10,7 @@ import { type FilterProblem, parseFilter } from "../../filter/parse";
 import { naturalCompare } from "../../series/natural";
 import { COLOURS, DASHES, runStyles } from "../../series/palette";
 import { returns } from "../../server/client";
+import type { Interest } from "../../server/live";
 import type { RunItem } from "../../server/types";
 import type { RunsView, ViewPatch } from "../../view/state";
 import { type ChangeOptions, ViewAddress } from "./data/address";
@@ -55,6 +56,11 @@ export class Workspace {
     this.runs = new RunSource(entity, project);
     this.named = new RunSource(entity, project);
     this.groups = new GroupSource(entity, project);
+  }
+
+  /** Whose news are listened to. */
+  get interest(): Pick<Interest, "runs" | "projects"> {
+    return { projects: [`${this.entity}/${this.project}`] };
   }
 
   change(patch: ViewPatch, options?: ChangeOptions): void {

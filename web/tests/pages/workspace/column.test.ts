@@ -46,6 +46,9 @@ describe("columns", () => {
     expect(text("created_at", { created_at: "2026-01-01T22:00:00Z" })).toBe("2 h");
     expect(text("config.flag", { "config.flag": true })).toBe("true");
     expect(text("summary.loss", { "summary.loss": "NaN" })).toBe("NaN");
+    expect(text("summary.loss", { "summary.loss": { min: 0.5, last: 0.75 } })).toBe("0.75");
+    expect(text("summary.loss", { "summary.loss": { min: 0.5 } })).toBe("0.5");
+    expect(text("config.optimizer", { "config.optimizer": { lr: 1 } })).toBe('{"lr":1}');
   });
 
   it("are compared with a baseline", () => {

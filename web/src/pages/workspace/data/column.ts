@@ -86,14 +86,26 @@ function fieldCell(field: string, value: unknown, nowMs: number): Cell {
   if (field === "runtime" && typeof value === "number") {
     return { text: duration(value), title: `${value} s`, value: null };
   }
-  const amount = numberIn(value);
-  if (amount !== null) return { text: number(amount), title: String(value), value: amount };
-  const text = Array.isArray(value)
-    ? value.map(String).join(", ")
-    : typeof value === "object"
-      ? JSON.stringify(value)
-      : String(value);
+  const amount = numberIn(value) ?? chosenFigure(value);
+  if (amount !== null) return { text: number(amount), title: plainText(value), value: amount };
+  const text = plainText(value);
   return { text, title: text, value: null };
+}
+
+/** Of a metric whose summary was defined as several figures (`{"min": …, "last": …}`) the one that a list shows. */
+function chosenFigure(value: unknown): number | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const figures = value as Record<string, unknown>;
+  for (const name of ["last", "best", "min", "max", "mean", "first"]) {
+    const amount = numberIn(figures[name]);
+    if (amount !== null) return amount;
+  }
+  return null;
+}
+
+function plainText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 /** Columns are narrow: "2 h" says it. */

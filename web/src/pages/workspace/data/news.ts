@@ -51,7 +51,7 @@ export class News {
   }
 
   #listen(): void {
-    const { keys, curves, entity, project, brokenSince } = this.workspace;
+    const { keys, curves, brokenSince } = this.workspace;
     const all = keys.keys.peek().names;
     const wanted = all.length <= LIVE_KEYS ? all : [...curves.keys].slice(0, LIVE_KEYS);
     if (this.#watch !== null && wanted.every((key) => this.#watched.has(key))) return;
@@ -59,7 +59,7 @@ export class News {
     this.#watch?.stop();
     this.#watched = new Set(wanted);
     const stream = watch(
-      { projects: [`${entity}/${project}`], keys: wanted },
+      { ...this.workspace.interest, keys: wanted },
       {
         run: (news) => this.#heard(news),
         points: (news) => curves.append(news),
