@@ -104,12 +104,15 @@ async def measure(num_peers: int, args: argparse.Namespace) -> dict[str, Any]:
     )
     writer, reader = nodes[-2], nodes[-1]
     stored: dict[Any, bool] = {}
+    num_records = 0
     for start in range(0, len(uids), args.batch):
-        # A later expert under the same prefix and coordinate is another subkey's value: it must be newer.
-        records = [record for uid in uids[start : start + args.batch] for record in records_of(uid, "peer")]
-        keys, subkeys, values = zip(*records, strict=True)
+        # Of two experts that differ only in the last coordinate, one stands for the coordinate before.
+        declared = (record for uid in uids[start : start + args.batch] for record in records_of(uid, "peer"))
+        records = {(key, subkey): value for key, subkey, value in declared}
+        keys, subkeys = zip(*records, strict=True)
+        num_records += len(records)
         with Stopwatch(nodes, laps["store"]):
-            stored.update(await writer.store_many(keys, values, time.time() + args.expiration, subkeys))
+            stored.update(await writer.store_many(keys, list(records.values()), time.time() + args.expiration, subkeys))
     found = 0
     for start in range(0, len(uids), args.batch):
         with Stopwatch(nodes, laps["get"]):
@@ -118,7 +121,6 @@ async def measure(num_peers: int, args: argparse.Namespace) -> dict[str, Any]:
     held, replicas = check_holders(nodes, rng.sample(uids, min(len(uids), _SAMPLE)), options.num_replicas)
     for node in nodes:
         await node.close()
-    num_records = 3 * len(uids)
     return {
         "peers": num_peers,
         "experts": len(uids),

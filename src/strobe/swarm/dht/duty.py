@@ -16,7 +16,8 @@ from strobe.swarm.dht.id import number
 from strobe.swarm.dht.peers import Newcomer, Peers
 from strobe.swarm.dht.storage import Record, Storage
 
-_MAX_SKEW_S: Final = 5.0  # more than clocks of one swarm may differ
+#: what clocks usually differ by at most; where they differ more, storing anew makes up for what was not handed over
+_SKEW_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,14 @@ def hand_overs(
 ) -> dict[int, dict[bytes, Record]]:
     """Return, by newcomer, the records that this peer must pass on to it: those stored before it was there."""
     own = peers.table.own_id
-    latest = max((newcomer.since for newcomer in newcomers.values()), default=0.0) + _MAX_SKEW_S
+    latest = max((newcomer.since for newcomer in newcomers.values()), default=0.0) + _SKEW_S
     due: dict[int, dict[bytes, Record]] = {}
     for key, record in storage.items(now):
         when = touched.get(key, 0.0)
         if when > latest:
             continue
         responsible = peers.responsible(number(key), num_replicas, now)
-        new = [peer for peer in responsible if peer in newcomers and when <= newcomers[peer].since + _MAX_SKEW_S]
+        new = [peer for peer in responsible if peer in newcomers and when <= newcomers[peer].since + _SKEW_S]
         if new and next((peer for peer in responsible if peer not in newcomers), own) == own:
             for peer in new:
                 due.setdefault(peer, {})[key] = record
