@@ -16,6 +16,10 @@ export class RunWorkspace extends Workspace {
     this.path = `${entity}/${project}/${run}`;
   }
 
+  override get interest(): { runs: string[] } {
+    return { runs: [this.path] };
+  }
+
   /** Return the moment (ms) of a place on an x axis; null where that cannot be told. */
   momentAt(axis: string, x: number, key: string): number | null {
     if (axis === "wall") return x * 1000;
