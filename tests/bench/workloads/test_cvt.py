@@ -87,7 +87,7 @@ def test_output_is_that_of_loops() -> None:
     net = model.Cvt(TINY).double()
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.3)
-    images = torch.randn(2, 3, 44, 44, dtype=torch.float64)
+    images = torch.randn(2, 3, 28, 28, dtype=torch.float64)
     net(images)  # running statistics other than 0 and 1
     net.eval()
     with torch.no_grad():
@@ -96,6 +96,6 @@ def test_output_is_that_of_loops() -> None:
 
 @pytest.mark.parametrize("factory", [OotbInference, OotbTraining])
 def test_workloads_count_their_work_and_are_right(factory: type[OotbInference | OotbTraining]) -> None:
-    task = ootb.CvtTask(TINY, image_size=44)
+    task = ootb.CvtTask(TINY, image_size=28)
     prove_work(factory(task))
     prove_correct(factory(task), batch_size=3)

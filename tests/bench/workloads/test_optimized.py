@@ -38,7 +38,7 @@ DLRM = replace(test_dlrm.SMALL, bottom=(32, 64, 32), top=(64, 1), num_rows=100)
 REGNET = RegNetTask(replace(test_regnet.TINY, widths=(32, 48), stem_width=16), image_size=33)
 XLMR = XlmrTask(test_xlmr.TINY, 9)
 XLMR_VARIED = XlmrTask(test_xlmr.TINY, 9, test_xlmr.VARIED)
-CVT = CvtTask(test_cvt.TINY, image_size=44)
+CVT = CvtTask(test_cvt.TINY, image_size=28)
 RESNEXT3D = ResNext3dTask(test_resnext3d.TINY, frames=5, image_size=15)
 
 

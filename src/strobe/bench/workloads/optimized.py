@@ -6,7 +6,9 @@ apart. What it does is told in the benchmark's `changes`. The reference is alway
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,14 @@ TrainingOptimization = Callable[[nn.Module], Callable[..., Any]]
 _CALIBRATION = 4
 
 
+@contextmanager
+def _torch_at_peace() -> Iterator[None]:
+    """Compilers and quantisers use parts of torch that torch itself calls deprecated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 class OptimizedInference(OotbInference):
     """Forward passes through what an optimization made of the model."""
 
@@ -37,12 +47,12 @@ class OptimizedInference(OotbInference):
     def compile(self) -> None:
         # Weights are counted here, because the optimization may pack them away.
         self.known_work = super().work()
-        with torch.no_grad():
+        with torch.no_grad(), _torch_at_peace():
             self.run = self.optimize(self.model, self._draw_calibration())
-        del self.model
-        # Compilers work at the first call; each shape in the ring is one.
-        for index in range(len(self.ring)):
-            self.step(index)
+            del self.model
+            # Compilers work at the first call; each shape in the ring is one.
+            for index in range(len(self.ring)):
+                self.step(index)
 
     def work(self) -> Work:
         return self.known_work
@@ -71,10 +81,11 @@ class OptimizedTraining(OotbTraining):
     def compile(self) -> None:
         """Compile on copies of the weights, so that the first measured step starts where OOTB's does."""
         weights = {name: value.clone() for name, value in self.model.state_dict().items()}
-        self.run = self.optimize(self.model)
-        self.optimizer = self._fused_optimizer()
-        for index in range(len(self.ring)):
-            self.step(index)
+        with _torch_at_peace():
+            self.run = self.optimize(self.model)
+            self.optimizer = self._fused_optimizer()
+            for index in range(len(self.ring)):
+                self.step(index)
         self.model.load_state_dict(weights)
         self.optimizer = self._fused_optimizer()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,21 +14,17 @@ from torch.ao.quantization.quantize_fx import convert_fx, prepare_fx
 def quantize_linears(model: nn.Module) -> Callable[..., Any]:
     """Give linear layers 8-bit weights; activations are scaled as they come."""
     torch.backends.quantized.engine = "x86"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch announces a successor in another package
-        quantized: Callable[..., Any] = quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
-        return quantized
+    quantized: Callable[..., Any] = quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
+    return quantized
 
 
 def quantize_statically(model: nn.Module, calibration: Iterable[tuple[Any, ...]]) -> Callable[..., Any]:
     """Give the whole graph 8-bit weights and activations, scaled by what the calibration inputs show."""
     torch.backends.quantized.engine = "x86"
     examples = list(calibration)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        mapping: QConfigMapping = get_default_qconfig_mapping("x86")
-        prepared = prepare_fx(model.eval(), mapping, example_inputs=examples[0])
-        for inputs in examples:
-            prepared(*inputs)
-        quantized: Callable[..., Any] = convert_fx(prepared)
-        return quantized
+    mapping: QConfigMapping = get_default_qconfig_mapping("x86")
+    prepared = prepare_fx(model.eval(), mapping, example_inputs=examples[0])
+    for inputs in examples:
+        prepared(*inputs)
+    quantized: Callable[..., Any] = convert_fx(prepared)
+    return quantized
