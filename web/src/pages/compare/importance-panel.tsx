@@ -113,7 +113,8 @@ export function ImportancePanel({ target, targetCells, columns, onPick }: Import
       )}
       {found.length > 0 && (
         <p class="quiet panel-none">
-          {counted(numRuns, "run")}. Faint rows may be chance.{" "}
+          {counted(numRuns, "run")}. Faint rows may be chance; of keys that do nothing, up to 1 in 10 looks
+          clear.{" "}
           {numRuns < FEWEST_RUNS
             ? `Importance needs ${FEWEST_RUNS} runs.`
             : importance.shares === null && learned.columns.length > 0
