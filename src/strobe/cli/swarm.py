@@ -148,10 +148,10 @@ async def _ask(address: Address) -> dict[str, Any] | None:
     node = Node(network, Options(client_mode=True))
     try:
         for contact in address.contacts:
-            if await node.ping(contact) is None:  # the first one pays for the handshake
+            if await node.greeting.ping(contact) is None:  # the first one pays for the handshake
                 continue
             before, started = time.time(), time.perf_counter()
-            pong = await node.ping(contact)
+            pong = await node.greeting.ping(contact)
             if pong is not None:
                 rtt_s = time.perf_counter() - started
                 await node.reader.explore(address.id, node.options.bucket_size, [contact])

@@ -82,10 +82,10 @@ def test_the_nearest_hands_over_what_is_older_than_the_newcomer() -> None:
     peers.heard(_contact(2), now=100, since=99)
     newcomers = peers.take_newcomers()
     touched = {_place(0): 50.0, _place(17): 50.0, _place(48): 50.0}
-    due = hand_overs(storage, peers, newcomers, touched, num_replicas=3, now=100)
+    due = hand_overs(storage.items(100), peers, newcomers, touched, num_replicas=3, now=100)
     assert {peer: list(records) for peer, records in due.items()} == {2: [_place(0)]}
     touched[_place(0)] = 110.0
-    assert hand_overs(storage, peers, newcomers, touched, num_replicas=3, now=100) == {}
+    assert hand_overs(storage.items(100), peers, newcomers, touched, num_replicas=3, now=100) == {}
 
 
 def test_what_others_stored_anew_is_left_alone_and_strays_are_told() -> None:
@@ -96,7 +96,7 @@ def test_what_others_stored_anew_is_left_alone_and_strays_are_told() -> None:
     for key, expires in ((near, 1000), (far, 1000), (fresh, 1000), (short, 110)):
         storage.put(key, b"v", expires, now=0)
     due = republication(
-        storage, peers, {near: 10.0, far: 10.0, fresh: 90.0}, num_replicas=5, now=100, since=50, until=120
+        storage.items(100), peers, {near: 10.0, far: 10.0, fresh: 90.0}, num_replicas=5, now=100, since=50, until=120
     )
     assert set(due.records) == {near, far}
     assert due.strays == {far}

@@ -225,4 +225,4 @@ class DHT:
 
 
 async def _visible_addresses(node: Node) -> list[Address]:
-    return node.visible_addresses()
+    return node.greeting.visible_addresses()

@@ -8,13 +8,13 @@ grown since) lets go of the record when others have it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.peers import Newcomer, Peers
-from strobe.swarm.dht.storage import Record, Storage
+from strobe.swarm.dht.storage import Record
 
 #: what clocks usually differ by at most; where they differ more, storing anew makes up for what was not handed over
 _SKEW_S: Final = 0.5
@@ -29,7 +29,7 @@ class Republication:
 
 
 def hand_overs(
-    storage: Storage,
+    records: Iterable[tuple[bytes, Record]],
     peers: Peers,
     newcomers: Mapping[int, Newcomer],
     touched: Mapping[bytes, float],
@@ -41,7 +41,7 @@ def hand_overs(
     own = peers.table.own_id
     latest = max((newcomer.since for newcomer in newcomers.values()), default=0.0) + _SKEW_S
     due: dict[int, dict[bytes, Record]] = {}
-    for key, record in storage.items(now):
+    for key, record in records:
         when = touched.get(key, 0.0)
         if when > latest:
             continue
@@ -54,7 +54,7 @@ def hand_overs(
 
 
 def republication(
-    storage: Storage,
+    records: Iterable[tuple[bytes, Record]],
     peers: Peers,
     touched: dict[bytes, float],
     *,
@@ -66,7 +66,7 @@ def republication(
     """Return what this peer must store anew: records that live at least `until` and were not stored `since`."""
     own = peers.table.own_id
     due = Republication()
-    for key, record in storage.items(now):
+    for key, record in records:
         if record.expires < until or touched.get(key, 0.0) >= since:
             continue
         due.records[key] = record

@@ -7,22 +7,21 @@ come out as Python values here; everywhere below they are bytes.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from strobe.errors import Error, UsageError
 from strobe.swarm.dht.exchange import Exchange
+from strobe.swarm.dht.greeting import Greeting
 from strobe.swarm.dht.id import number, place_of
 from strobe.swarm.dht.opened import ValueWithExpiration, open_record
 from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
     FIND,
-    MAX_NEAREST,
     MAX_SUBKEY_BYTES,
     MAX_VALUE_BYTES,
     MEET,
@@ -30,30 +29,22 @@ from strobe.swarm.dht.protocol import (
     PING,
     STORE,
     Malformed,
-    Meet,
-    Ping,
-    Pong,
     Store,
     Stored,
     StoreItem,
     WireEntry,
-    encode,
-    is_believable,
 )
 from strobe.swarm.dht.reader import Findings, Reader
 from strobe.swarm.dht.routing import RoutingTable
-from strobe.swarm.dht.service import Service, opened, wire_entries
+from strobe.swarm.dht.service import Service, wire_entries
 from strobe.swarm.dht.storage import PLAIN, Record, Storage
 from strobe.swarm.dht.upkeep import Upkeep
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.dht.value import pack
 from strobe.swarm.dht.writer import Writer
-from strobe.swarm.net.address import Address
-from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload, PeerId
+from strobe.swarm.net.network import Contact, Network, NetworkError
 
-_MAX_SEEN_AT: Final = 16
 _PLACES_OF_MERGE: Final = 8
-_MAX_INTRODUCED: Final = 10  # per second: nobody makes us knock at many doors
 
 
 class BootstrapFailed(Error):
@@ -108,13 +99,12 @@ class Node:
             overdue_s=opts.overdue_s,
         )
         self.upkeep = Upkeep(self)
+        self.greeting = Greeting(self.exchange, network.address, self._meet)
         self._searches: dict[bytes, tuple[float, asyncio.Future[Record | None]]] = {}
-        self._introductions_until, self._num_introductions = 0.0, 0
-        self._seen_at: dict[tuple[str, int], int] = {}
         self._background: set[asyncio.Task[None]] = set()
         if serves:
-            network.serve(PING, self._on_ping)
-            network.serve(MEET, self._on_meet)
+            network.serve(PING, self.greeting.on_ping)
+            network.serve(MEET, self.greeting.on_meet)
             network.serve(FIND, self.service.find)
             network.serve(STORE, self.service.store)
 
@@ -151,7 +141,7 @@ class Node:
         """
         self.peers.remember(contacts)
         is_merge = len(self.peers.table) > 0
-        answers = zip(contacts, await asyncio.gather(*map(self._skew_of, contacts)), strict=True)
+        answers = zip(contacts, await asyncio.gather(*map(self.greeting.skew_of, contacts)), strict=True)
         skew_of = {contact: skew for contact, skew in answers if skew is not None}
         if not skew_of:
             raise BootstrapFailed(
@@ -169,28 +159,9 @@ class Node:
             await self.upkeep.look_around(_PLACES_OF_MERGE, list(skew_of))
         return len(skew_of)
 
-    async def ping(self, contact: Contact, *, calls_back: bool = False) -> Pong | None:
-        """Return a peer's answer, or None."""
-        try:
-            pong = await self.exchange.ask(contact, PING, Ping(self.exchange.since, calls_back), Pong)
-        except (NetworkError, Malformed):
-            return None
-        self._seen_at[pong.host, pong.port] = self._seen_at.get((pong.host, pong.port), 0) + 1
-        if len(self._seen_at) > _MAX_SEEN_AT:
-            del self._seen_at[min(self._seen_at, key=self._seen_at.__getitem__)]
-        return pong
-
-    def visible_addresses(self) -> list[Address]:
-        """Return where this peer listens, then where others say they see it, most of them first."""
-        own = self.network.address
-        seen = sorted(self._seen_at, key=lambda place: -self._seen_at[place])
-        elsewhere = [(host, port) for host, port in seen if host not in own.hosts or port != own.port]
-        return [own, *(Address(own.id, (host,), port) for host, port in elsewhere)]
-
-    async def introduce(self, contact: Contact, others: Sequence[Contact]) -> None:
-        """Tell a peer of others that it seems not to know."""
-        with contextlib.suppress(NetworkError, Malformed):
-            await self.exchange.ask(contact, MEET, Meet(self.exchange.since, list(others[:MAX_NEAREST])), Pong)
+    def _meet(self, contact: Contact) -> None:
+        self.upkeep.swarms_meet()
+        self.in_background(self.greeting.meet(contact))
 
     async def store(self, key: Any, value: Any, expiration_time: float, subkey: Any = None) -> bool:
         """Store one value, or one subkey of a dictionary; return whether it is now the newest."""
@@ -365,41 +336,6 @@ class Node:
             positions.append((place, len(sent)))
             sent.append((packed, signed, float(expires)))
         return names, records, positions
-
-    async def _skew_of(self, contact: Contact) -> float | None:
-        before = self.clock()
-        pong = await self.ping(contact, calls_back=self.exchange.serves)
-        return None if pong is None else pong.time - (before + self.clock()) / 2
-
-    def _on_ping(self, caller: Caller, payload: Payload) -> bytes | Awaitable[bytes]:
-        request = opened(Ping, payload)
-        if request.calls_back:
-            return self._ping_back(caller)
-        if request.since:
-            self.peers.heard(caller.contact, self.clock(), request.since)
-        return encode(Pong(self.clock(), caller.contact.host, caller.contact.port))
-
-    def _on_meet(self, caller: Caller, payload: Payload) -> bytes:
-        request, now = opened(Meet, payload), self.clock()
-        if request.since:
-            self.peers.heard(caller.contact, now, request.since)
-        if now >= self._introductions_until:
-            self._introductions_until, self._num_introductions = now + 1.0, 0
-        for place, host, port in request.contacts:
-            peer = number(place)
-            is_new = peer not in self.peers.table and not self.peers.is_silent(peer, now)
-            if is_new and self._num_introductions < _MAX_INTRODUCED and is_believable(host, caller.contact.host):
-                self._num_introductions += 1
-                self.upkeep.swarms_meet()
-                self.in_background(self._meet(Contact(PeerId(place), host, port)))
-        return encode(Pong(now, caller.contact.host, caller.contact.port))
-
-    async def _meet(self, contact: Contact) -> None:
-        await self.ping(contact)
-
-    async def _ping_back(self, caller: Caller) -> bytes:
-        is_reachable = await self.ping(caller.contact) is not None
-        return encode(Pong(self.clock(), caller.contact.host, caller.contact.port, is_reachable))
 
 
 def _in_parts(records: dict[bytes, Record], max_keys: int = 64) -> Iterable[list[tuple[bytes, Record]]]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
+import itertools
 import logging
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from strobe.swarm.dht.duty import hand_overs, republication
@@ -27,6 +28,7 @@ _log = logging.getLogger(__name__)
 
 _CACHE_PAUSE_S: Final = 1.0
 _SHORT_LIFE_S: Final = 30.0
+_RECORDS_AT_A_TIME: Final = 1000
 _PINGS_PER_ROUND: Final = 8
 _LOST_PER_ROUND: Final = 4
 _VIA_PER_ROUND: Final = 3
@@ -87,7 +89,7 @@ class Upkeep:
         node, now = self._node, self._node.clock()
         silent = node.peers.table.stalest(now - node.options.refresh_s, _PINGS_PER_ROUND)
         lost = node.peers.lost(now, _LOST_PER_ROUND)
-        answers = await asyncio.gather(*(node.ping(contact) for contact in [*lost, *silent]))
+        answers = await asyncio.gather(*(node.greeting.ping(contact) for contact in [*lost, *silent]))
         found = [contact for contact, answer in zip(lost, answers, strict=False) if answer is not None]
         own = number(node.network.address.id)
         known = set(node.peers.nearest(own, node.options.beam_size, now))
@@ -119,7 +121,7 @@ class Upkeep:
         if via:
             await node.reader.explore(place, width, via)
         strangers = await node.reader.explore(place, width)
-        await asyncio.gather(*(node.introduce(contact, others) for contact, others in strangers.items()))
+        await asyncio.gather(*(node.greeting.introduce(contact, others) for contact, others in strangers.items()))
 
     async def hand_over(self) -> None:
         """Pass records on to those who joined since."""
@@ -127,37 +129,51 @@ class Upkeep:
         newcomers = node.peers.take_newcomers()
         if not newcomers or not len(node.storage):
             return
-        due = hand_overs(
-            node.storage,
-            node.peers,
-            newcomers,
-            node.service.touched,
-            num_replicas=node.options.num_replicas,
-            now=node.clock(),
-        )
-        await asyncio.gather(*(node.send_records(newcomers[peer].contact, records) for peer, records in due.items()))
+        async for records in self._held():
+            due = hand_overs(
+                records,
+                node.peers,
+                newcomers,
+                node.service.touched,
+                num_replicas=node.options.num_replicas,
+                now=node.clock(),
+            )
+            await asyncio.gather(*(node.send_records(newcomers[peer].contact, due[peer]) for peer in due))
 
     async def republish(self) -> None:
         """Store anew what is ours to keep alive."""
-        node, options, now = self._node, self._node.options, self._node.clock()
-        touched = node.service.touched = {k: when for k, when in node.service.touched.items() if k in node.storage}
-        due = republication(
-            node.storage,
-            node.peers,
-            touched,
-            num_replicas=options.num_replicas,
-            now=now,
-            since=now - options.republish_s / 2,
-            until=now + min(options.republish_s / 4, _SHORT_LIFE_S),
-        )
-        if not due.records:
-            return
-        placed = await node.writer.store({key: wire_entries(record) for key, record in due.records.items()})
-        for key in due.strays:
-            has_holders = placed[key].num_holders >= options.num_replicas
-            if has_holders and (record := node.storage.get(key, node.clock())) is not None:
+        node, options = self._node, self._node.options
+        node.service.touched = {key: when for key, when in node.service.touched.items() if key in node.storage}
+        async for records in self._held():
+            now = node.clock()
+            due = republication(
+                records,
+                node.peers,
+                node.service.touched,
+                num_replicas=options.num_replicas,
+                now=now,
+                since=now - options.republish_s / 2,
+                until=now + min(options.republish_s / 4, _SHORT_LIFE_S),
+            )
+            if due.records:
+                placed = await node.writer.store({key: wire_entries(due.records[key]) for key in due.records})
+                self._let_go(key for key in due.strays if placed[key].num_holders >= options.num_replicas)
+
+    def _let_go(self, keys: Iterable[bytes]) -> None:
+        """Keep only a cached copy of records that others hold."""
+        node, now = self._node, self._node.clock()
+        for key in keys:
+            if (record := node.storage.get(key, now)) is not None:
                 node.storage.remove(key)
-                node.cache.put_record(key, record, node.clock())
+                node.cache.put_record(key, record, now)
+
+    async def _held(self) -> AsyncIterator[list[tuple[bytes, Record]]]:
+        """Yield what is held, some at a time: a peer that holds much still answers meanwhile."""
+        node = self._node
+        records = node.storage.items(node.clock())
+        while some := list(itertools.islice(records, _RECORDS_AT_A_TIME)):
+            yield some
+            await asyncio.sleep(0)
 
     async def renew_cache(self) -> None:
         """Read again what is about to expire in the cache and was wanted."""
