@@ -42,7 +42,7 @@ class Benchmark:
     batch_sizes: tuple[int, ...]
     max_batch: int
     tier: Tier
-    #: "module:factory"; the factory takes `parameters` as keywords and returns a Workload
+    #: "module:factory"; the factory takes `parameters` and `tolerance` as keywords and returns a Workload
     workload: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     latency: Latency | None = None
@@ -73,5 +73,5 @@ def load_workload(benchmark: Benchmark) -> Workload:
         factory = getattr(importlib.import_module(module_name), factory_name)
     except (ImportError, AttributeError) as exc:
         raise Error(f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}); is torch installed?") from exc
-    workload: Workload = factory(**benchmark.parameters)
+    workload: Workload = factory(**benchmark.parameters, tolerance=benchmark.tolerance)
     return workload

@@ -1,0 +1,117 @@
+"""Declarations of DLRM. `A.1dev-*` and `tiny` are published configurations; `tiny-100k` is tiny with fewer rows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from strobe.bench.spec import Benchmark, Latency, Tier
+
+_declare = partial(Benchmark, model="DLRM", version=1, owner="strobe", units="ex/s")
+_ootb = "strobe.bench.workloads.dlrm.ootb"
+_training = partial(_declare, implementation="OOTB", mode="Training", workload=f"{_ootb}:training", tolerance=1e-2)
+_inference = partial(
+    _declare,
+    implementation="OOTB",
+    mode="Inference",
+    workload=f"{_ootb}:inference",
+    latency=Latency(limit_ms=60, percentile=99),
+)
+_optimized = partial(
+    _declare,
+    implementation="Optimized",
+    mode="Inference",
+    workload="strobe.bench.workloads.dlrm.optimized:inference",
+    latency=Latency(limit_ms=60, percentile=99),
+)
+_MERGED = (
+    "weights of rows are multiplied into the tables beforehand",
+    "all tables are one and are looked up by one call",
+    "pairs are picked by one flat index",
+)
+_INT8_TABLES = "tables in 8 bits, with a scale and an offset per row"
+_INT4_TABLES = "tables in 4 bits, with a scale and an offset per row"
+_INT8_MLP = "linear layers in 8 bits, activations scaled as they come"
+
+
+def _tiny(config: str, tier: Tier, batch_sizes: tuple[int, ...]) -> tuple[Benchmark, ...]:
+    """Declare a configuration out of the box and in each optimized precision."""
+    training, inference, optimized = (
+        partial(declare, batch_sizes=batch_sizes, max_batch=2048) for declare in (_training, _inference, _optimized)
+    )
+    parameters = {"config": config}
+    return (
+        training(config=config, tier=tier, parameters=parameters),
+        inference(config=config, tier=tier, parameters=parameters),
+        optimized(
+            config=f"{config}-fp32",
+            tier="ci",
+            parameters={**parameters, "bits": 32, "is_int8": False},
+            changes=_MERGED,
+        ),
+        optimized(
+            config=f"{config}-embed8-fp32",
+            tier="ci",
+            parameters={**parameters, "bits": 8, "is_int8": False},
+            tolerance=0.1,
+            changes=(*_MERGED, _INT8_TABLES),
+        ),
+        optimized(
+            config=f"{config}-embed8-int8",
+            tier="ci",
+            parameters={**parameters, "bits": 8, "is_int8": True},
+            tolerance=0.2,
+            changes=(*_MERGED, _INT8_TABLES, _INT8_MLP),
+        ),
+        optimized(
+            config=f"{config}-embed4-int8",
+            tier="full",
+            parameters={**parameters, "bits": 4, "is_int8": True},
+            tolerance=0.3,
+            changes=(*_MERGED, _INT4_TABLES, _INT8_MLP),
+        ),
+    )
+
+
+BENCHMARKS: tuple[Benchmark, ...] = (
+    _training(
+        config="A.1dev-embed32-fp32",
+        tier="full",
+        batch_sizes=(1024,),
+        max_batch=1024,
+        parameters={"config": "A.1dev-embed32-fp32"},
+    ),
+    _inference(
+        config="A.1dev-embed4-fp32",
+        tier="full",
+        batch_sizes=(1024,),
+        max_batch=1024,
+        parameters={"config": "A.1dev-embed4-fp32"},
+    ),
+    _inference(
+        config="A.1dev-embed4-fp16",
+        tier="full",
+        batch_sizes=(1024,),
+        max_batch=1024,
+        parameters={"config": "A.1dev-embed4-fp16"},
+        tolerance=0.02,
+    ),
+    _optimized(
+        config="A.1dev-embed4-fp32",
+        tier="full",
+        batch_sizes=(1024,),
+        max_batch=1024,
+        parameters={"config": "A.1dev-embed4-fp32", "bits": 4, "is_int8": False},
+        changes=_MERGED,
+    ),
+    _optimized(
+        config="A.1dev-embed4-int8",
+        tier="full",
+        batch_sizes=(1024,),
+        max_batch=1024,
+        parameters={"config": "A.1dev-embed4-fp32", "bits": 4, "is_int8": True},
+        tolerance=0.3,
+        changes=(*_MERGED, _INT8_MLP),
+    ),
+    *_tiny("tiny", "full", (64, 512)),
+    *_tiny("tiny-100k", "smoke", (64, 512)),
+)

@@ -1,0 +1,57 @@
+"""Declarations of RNN-T. The sizes are MLPerf's; names with `-3s` have utterances cut at three seconds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from strobe.bench.spec import Benchmark, Latency, Tier
+
+_declare = partial(Benchmark, model="RNN-T", version=1, owner="strobe", units="ex/s", max_batch=1024)
+_package = "strobe.bench.workloads.rnnt"
+_LATENCY = Latency(limit_ms=1000, percentile=99)
+
+
+def _cut(suffix: str, max_seconds: float, tier: Tier, batch_sizes: tuple[int, ...]) -> tuple[Benchmark, ...]:
+    declare = partial(_declare, tier=tier, batch_sizes=batch_sizes)
+    training = {"config": "mlperf-training", "max_seconds": max_seconds}
+    inference = {"config": "mlperf-inference", "max_seconds": max_seconds}
+    return (
+        declare(
+            implementation="OOTB",
+            mode="Training",
+            config=f"mlperf-training{suffix}-fp32",
+            workload=f"{_package}.ootb:training",
+            parameters=training,
+            tolerance=1e-2,
+        ),
+        declare(
+            implementation="OOTB",
+            mode="Inference",
+            config=f"mlperf-inference{suffix}-fp32",
+            workload=f"{_package}.ootb:inference",
+            parameters=inference,
+            latency=_LATENCY,
+            tolerance=0.02,
+        ),
+        declare(
+            implementation="Optimized",
+            mode="Inference",
+            config=f"mlperf-inference{suffix}-fp32",
+            workload=f"{_package}.optimized:inference",
+            parameters=inference,
+            latency=_LATENCY,
+            tolerance=0.02,
+            changes=(
+                "the batch is decoded together",
+                "one product looks at the next frames of all examples and skips their blanks",
+                "the predictor runs only after an emission",
+                "the joint network's part of the sound is computed for all frames at once",
+            ),
+        ),
+    )
+
+
+BENCHMARKS: tuple[Benchmark, ...] = (
+    *_cut("", 16.7, "full", (16,)),
+    *_cut("-3s", 3.0, "ci", (4,)),
+)

@@ -1,0 +1,92 @@
+"""Declared benchmarks are well-formed, published names are there, and declaring needs no framework."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+
+import pytest
+
+from strobe.bench.spec import Benchmark, load_workload
+from strobe.bench.workloads.declared import BENCHMARKS
+from strobe.errors import Error
+
+
+def test_keys_are_unique() -> None:
+    assert [key for key, count in Counter(benchmark.key for benchmark in BENCHMARKS).items() if count > 1] == []
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "dlrm/ootb/training/A.1dev-embed32-fp32",
+        "dlrm/ootb/inference/A.1dev-embed4-fp32",
+        "dlrm/ootb/inference/A.1dev-embed4-fp16",
+        "dlrm/ootb/training/tiny",
+        "xlm-r/ootb/inference/fb-1dev-A",
+    ],
+)
+def test_published_configurations_are_there(key: str) -> None:
+    assert key in {benchmark.key for benchmark in BENCHMARKS}
+
+
+def test_the_ci_tier_has_every_model_in_every_implementation_and_mode() -> None:
+    covered = {(b.model, b.implementation, b.mode) for b in BENCHMARKS if b.tier != "full"}
+    models = {"DLRM", "XLM-R", "CvT", "OSCAR", "RNN-T", "ResNeXt3D", "RegNetY"}
+    assert {model for model, *_ in covered} == models
+    for model in models:
+        assert {(model, "OOTB", "Training"), (model, "OOTB", "Inference"), (model, "Optimized", "Inference")} <= covered
+    trained = {model for model, implementation, mode in covered if (implementation, mode) == ("Optimized", "Training")}
+    assert trained == models - {"DLRM", "RNN-T"}
+
+
+def test_declaring_imports_no_framework() -> None:
+    code = "import sys, strobe.bench.workloads.declared; print([m for m in ('torch', 'numpy') if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.frameworks
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+@pytest.mark.parametrize("benchmark_", BENCHMARKS, ids=lambda benchmark: benchmark.key)
+def test_every_workload_can_be_made(benchmark_: Benchmark) -> None:
+    workload = load_workload(benchmark_)
+    assert callable(workload.step)
+    assert workload.tolerance == benchmark_.tolerance  # type: ignore[attr-defined]  # of ours, not of the protocol
+
+
+def test_an_optimized_benchmark_must_tell_its_changes() -> None:
+    with pytest.raises(Error, match="lists its changes"):
+        Benchmark(
+            model="X",
+            implementation="Optimized",
+            mode="Inference",
+            config="c",
+            version=1,
+            owner="me",
+            units="ex/s",
+            batch_sizes=(1,),
+            max_batch=1,
+            tier="ci",
+            workload="nowhere:nothing",
+        )
+
+
+def test_a_workload_that_is_not_there_is_told() -> None:
+    benchmark = Benchmark(
+        model="My Model",
+        implementation="OOTB",
+        mode="Inference",
+        config="c",
+        version=1,
+        owner="me",
+        units="ex/s",
+        batch_sizes=(1,),
+        max_batch=1,
+        tier="ci",
+        workload="nowhere:nothing",
+    )
+    with pytest.raises(Error, match="my-model/ootb/inference/c: no workload 'nowhere:nothing'"):
+        load_workload(benchmark)
