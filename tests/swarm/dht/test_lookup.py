@@ -61,6 +61,26 @@ def test_it_narrows_again_when_all_that_answered_turn_out_to_be_far() -> None:
     assert lookup.is_settled(0)
 
 
+def test_it_goes_on_when_the_one_it_waited_for_has_nothing_to_add() -> None:
+    lookup = Lookup([0], width=2)
+    lookup.learn(0, [100, 101])
+    assert lookup.take(9) == (100, [0])
+    lookup.answered(100, [0])
+    assert lookup.take(9) == (101, [0])
+    lookup.learn(0, [50])  # somebody else's answer names one while 101 is still waited for …
+    assert lookup.take(9) == (50, [0])
+    lookup.learn(0, [1, 2])  # … and then two that are nearer than all who have answered
+    lookup.answered(101, [0])
+    assert lookup.take(9) == (1, [0])
+    lookup.learn(0, [0])
+    assert lookup.take(9) is None
+    lookup.answered(1, [0])
+    assert lookup.take(9) == (0, [0])
+    lookup.answered(0, [0])
+    assert lookup.take(9) is None
+    assert lookup.is_settled(0)
+
+
 def test_many_keys_for_one_peer_go_in_one_message_of_limited_size() -> None:
     lookup = Lookup([0] * 10, width=1)
     for index in range(10):
@@ -119,7 +139,17 @@ def test_it_finds_the_true_nearest_where_everybody_knows_their_neighbours(seed: 
     lookup = Lookup(targets, width=width, patience=patience)
     for index in range(3):
         lookup.learn(index, rng.sample(peers, 4))
-    asked = _walk(lookup, knows)
+    asked, outstanding = [], []
+    while True:  # many are asked at a time, and answer in any order
+        while (due := lookup.take(64)) is not None:
+            outstanding.append(due)
+        if not outstanding:
+            break
+        peer, indexes = outstanding.pop(rng.randrange(len(outstanding)))
+        asked.append((peer, indexes))
+        for index in indexes:
+            lookup.learn(index, sorted(knows[peer], key=targets[index].__xor__)[:width])
+        lookup.answered(peer, indexes)
     for index, target in enumerate(targets):
         assert lookup.is_settled(index)
         assert lookup.nearest(index)[0] == min(peers, key=target.__xor__)

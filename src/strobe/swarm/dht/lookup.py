@@ -108,10 +108,10 @@ class Lookup:
             return
         num_answered = len(answered.intersection(nearest)) if answered else 0
         if num_answered < self._patience:
+            self._wide.discard(index)
             if len(nearest) - len(due) > num_answered:
                 return  # one at a time, until somebody who is near has named those who are nearest
             del due[1:]
-            self._wide.discard(index)
         else:
             self._wide.add(index)
         for peer in due:
