@@ -94,6 +94,17 @@ def test_dlrm_with_int4_tables_merged_is_exact() -> None:
     prove(OptimizedInference(DlrmTask(config), partial(dlrm.optimize, bits=4, is_int8=False), tolerance=1e-4))
 
 
+def test_a_lost_table_is_noticed() -> None:
+    def lose(model: nn.Module, examples: object) -> nn.Module:
+        nn.init.zeros_(model.tables[0].bag.weight)
+        return model
+
+    workload = OptimizedInference(DlrmTask(DLRM), lose, tolerance=0.3)
+    set_up(workload, batch_size=6)
+    verdict = workload.check(workload.step(0), workload.reference(0))
+    assert not verdict.is_correct, verdict
+
+
 INT8: dict[str, tuple[Task, Optimization, float]] = {
     "dlrm, 8-bit tables": (_learned(DLRM), partial(dlrm.optimize, bits=8, is_int8=False), 0.05),
     "dlrm, all 8-bit": (_learned(DLRM), partial(dlrm.optimize, bits=8, is_int8=True), 0.1),

@@ -46,6 +46,15 @@ class DlrmConfig:
         return self.bottom[-1]
 
     @property
+    def table_bound(self) -> float:
+        """Greatest value in a fresh table, for which dot products of pooled rows are about one.
+
+        The authors start at 1 / sqrt(rows). Of large tables the model then hears next to nothing, unlike of trained
+        ones, and no check of its output would notice rows that are wrong.
+        """
+        return math.sqrt(3 / self.lookups) / math.sqrt(math.sqrt(self.width))
+
+    @property
     def num_pairs(self) -> int:
         """Dot products of one example."""
         return self.num_tables * (self.num_tables + 1) // 2
@@ -116,7 +125,7 @@ class Table(nn.Module):
 
     def __init__(self, config: DlrmConfig) -> None:
         super().__init__()
-        rows, bound = config.num_rows, 1 / math.sqrt(config.num_rows)
+        rows, bound = config.num_rows, config.table_bound
         if config.embedding_bits == 4:
             self.bag: nn.Module = Int4EmbeddingBag(rows, config.width, bound)
         else:
