@@ -123,7 +123,8 @@ def test_who_one_is_and_signing_out(server: Server, open_page: OpenPage, watch: 
     page.get_by_role("textbox", name="Email").fill("bob@example.com")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved")).to_be_visible()
-    page.get_by_label("Runs that name no entity go to").select_option("lab")
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        page.get_by_label("Runs that name no entity go to").select_option("lab")
     page.reload()
     expect(page.get_by_role("textbox", name="Email")).to_have_value("bob@example.com")
     expect(page.get_by_label("Runs that name no entity go to")).to_have_value("lab")
