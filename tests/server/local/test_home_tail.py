@@ -16,6 +16,7 @@ import strobe
 from strobe.errors import CommError, NotInStore, StoreBusy
 from strobe.home import Home, RunPath
 from strobe.journal import event as ev
+from strobe.server.local import run_tail
 from strobe.server.local.home_tail import HomeTail, forget_runs
 from strobe.server.local.index import IndexPlace
 from strobe.server.local.run_tail import RunTail
@@ -75,6 +76,21 @@ def test_rows_are_there_as_soon_as_they_were_logged(home: Home, index: LocalStor
     run.finish()
     tail.poll()
     assert index.runs.find(PATH).state == "finished"
+
+
+def test_a_long_run_does_not_hide_the_others(home: Home, index: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_tail, "_AT_ONCE", 5)
+    log_run(home, steps=3, run_id="short")
+    log_run(home, steps=100)  # the newest is first in turn
+    tail = tail_of(home, index)
+    tail.poll()
+    assert last_loss(index, RunPath("local", "p", "short")) == 1 / 3
+    assert last_loss(index) > 0.05
+    for _ in range(10):
+        tail.poll()
+    assert last_loss(index) == 0.01
+    assert index.runs.find(PATH).state == "finished"
+    assert tail.poll() == 0
 
 
 def test_a_restart_reads_only_what_changed(home: Home, index: LocalStore) -> None:

@@ -31,6 +31,8 @@ _SCAN_SHARE = 0.05
 #: a run that was written to is followed closely for so long
 _WARM_NS = 60 * 10**9
 _SIGN_NS = 10 * 10**9
+#: what is taken in of one run before it is another's turn: one with millions of rows must not hide the others
+_BATCHES_PER_TURN = 4
 #: counts changes of how journals become rows; an index of another format is made again
 _FORMAT = 1
 _TABLE = "CREATE TABLE IF NOT EXISTS tailed (run TEXT PRIMARY KEY, sizes BLOB NOT NULL)"
@@ -106,7 +108,7 @@ class HomeTail:
             tail = self._tails[path] = RunTail(run_dir, self._store.ingest, self._clock)
             self._warm_ns[path] = now_ns
         try:
-            count = tail.poll()
+            count = tail.poll(_BATCHES_PER_TURN)
         except (StoreBusy, StoreFull):  # the fault of no run
             raise
         except (OSError, Error, ValueError, TypeError, LookupError) as error:
@@ -114,7 +116,9 @@ class HomeTail:
             self._note_problem(path, f"{type(error).__name__}: {error}")
             return 0
         self._note_problem(path, tail.problem)
-        if tail.sizes != self._known.get(path) and not tail.problem:
+        if tail.is_behind:
+            self._warm_ns[path] = now_ns
+        elif tail.sizes != self._known.get(path) and not tail.problem:
             self._remember(path, tail.sizes)
             self._warm_ns[path] = now_ns
         return count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import msgspec
@@ -32,14 +32,18 @@ class RunTail:
         self._clock = clock
         self._tails: dict[str, WriterTail] = {}
         self._next: dict[str, int] = {}
+        #: what was found at a look and is being taken in, batch by batch
+        self._round: Iterator[int] | None = None
 
-    def poll(self) -> int:
-        """Take in what is new; return how many entries that were."""
-        sizes = segment_sizes(self.run_dir.journal)
-        if sizes == self.sizes:
-            return 0
+    def poll(self, most_batches: int | None = None) -> int:
+        """Take in what is new, or so many batches of it; return how many entries that were."""
+        if self._round is None:
+            sizes = segment_sizes(self.run_dir.journal)
+            if sizes == self.sizes:
+                return 0
+            self._round = self._take_in(sizes)
         try:
-            count = sum(self._follow(writer, segments) for writer, segments in sizes.items())
+            count = sum(islice(self._round, most_batches))
         except _Behind:
             # The index has less than was taken in: it was begun anew under us. So do we, at the next look.
             self._begin_anew()
@@ -48,8 +52,12 @@ class RunTail:
             # What was read was perhaps not taken in: to go on behind it would leave it out.
             self._begin_anew()
             raise
-        self.sizes = sizes
         return count
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more was found than has been taken in."""
+        return self._round is not None
 
     @property
     def problem(self) -> str:
@@ -57,19 +65,21 @@ class RunTail:
         return "; ".join(tail.problem for tail in self._tails.values() if tail.problem)
 
     def _begin_anew(self) -> None:
-        self.sizes, self._tails, self._next = {}, {}, {}
+        self.sizes, self._tails, self._next, self._round = {}, {}, {}, None
 
-    def _follow(self, writer: str, segments: dict[str, int]) -> int:
-        if self.sizes.get(writer) == segments:
-            return 0
+    def _take_in(self, sizes: dict[str, dict[str, int]]) -> Iterator[int]:
+        for writer, segments in sizes.items():
+            if self.sizes.get(writer) != segments:
+                yield from self._follow(writer, segments)
+        self.sizes, self._round = sizes, None
+
+    def _follow(self, writer: str, segments: dict[str, int]) -> Iterator[int]:
         tail = self._tails.get(writer)
         if tail is None:
             tail = self._tails[writer] = WriterTail(writer, Mark())
         entries = tail.poll([self.run_dir.journal / name for name in segments])
-        count = 0
         while part := list(islice(entries, _AT_ONCE)):
-            count += self._take(tail, part)
-        return count
+            yield self._take(tail, part)
 
     def _take(self, tail: WriterTail, entries: list[Entry]) -> int:
         header = tail.header
