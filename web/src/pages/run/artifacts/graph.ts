@@ -11,20 +11,28 @@ export interface Graph {
   readonly versions: ReadonlyMap<string, ArtifactVersion>;
   /** Whether something lies beyond what was read. */
   readonly hasMore: boolean;
+  /** How many neighbours were left out, because a node had more than `most`. */
+  readonly leftOut: number;
 }
 
 export const runNode = (path: string): string => `run:${path}`;
 export const versionNode = (id: string): string => `version:${id}`;
 
-/** Neighbours that are read of one node at most, so that a dataset that all runs use does not fill the page. */
-const MOST = 30;
+/** Neighbours that are shown of one node unless more are asked for: a dataset that all runs use would fill the page. */
+export const MOST = 30;
 
 /** Read the versions that a run used and logged, what made them and what uses them, `depth` runs far each way. */
-export async function readGraph(path: string, depth: number, abort: AbortSignal): Promise<Graph> {
+export async function readGraph(
+  path: string,
+  depth: number,
+  most: number,
+  abort: AbortSignal,
+): Promise<Graph> {
   const nodes = new Map<string, LineageNode>();
   const edges = new Map<string, LineageEdge>();
   const versions = new Map<string, ArtifactVersion>();
   let hasMore = false;
+  let leftOut = 0;
   const join = (from: string, to: string): void => {
     edges.set(`${from} ${to}`, { from, to });
   };
@@ -56,8 +64,8 @@ export async function readGraph(path: string, depth: number, abort: AbortSignal)
       );
       const next: string[] = [];
       for (const { run, versions: some } of found) {
-        if (some.length > MOST) hasMore = true;
-        for (const version of some.slice(0, MOST)) {
+        if (ring < depth) leftOut += Math.max(0, some.length - most);
+        for (const version of some.slice(0, most)) {
           if (ring === depth) {
             hasMore = true;
             continue;
@@ -67,8 +75,8 @@ export async function readGraph(path: string, depth: number, abort: AbortSignal)
           if (direction > 0) join(from, to);
           else join(to, from);
           const others = await runsOf(version, direction, abort);
-          if (others.length > MOST) hasMore = true;
-          for (const other of others.slice(0, MOST)) {
+          leftOut += Math.max(0, others.length - most);
+          for (const other of others.slice(0, most)) {
             if (addRun(other, direction * (2 * ring + 2))) next.push(other);
             if (direction > 0) join(versionNode(version.id), runNode(other));
             else join(runNode(other), versionNode(version.id));
@@ -80,7 +88,7 @@ export async function readGraph(path: string, depth: number, abort: AbortSignal)
   };
   await walk(-1);
   await walk(1);
-  return { nodes: [...nodes.values()], edges: [...edges.values()], versions, hasMore };
+  return { nodes: [...nodes.values()], edges: [...edges.values()], versions, hasMore, leftOut };
 }
 
 async function versionsOf(

@@ -3,10 +3,11 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go } from "../../../app/navigation";
+import { count } from "../../../series/format";
 import { Button } from "../../../ui/button";
 import { ErrorNote } from "../../../ui/note";
 import { useRun } from "../model";
-import { type Graph, readGraph, runNode } from "./graph";
+import { type Graph, MOST, readGraph, runNode } from "./graph";
 import { layout, NODE_HEIGHT, NODE_WIDTH, nextNode, type Placed } from "./lineage";
 
 const SHORT = 25;
@@ -20,6 +21,7 @@ export function Lineage({
 }): JSX.Element | null {
   const model = useRun();
   const [depth, setDepth] = useState(1);
+  const [most, setMost] = useState(MOST);
   const [graph, setGraph] = useState<Graph | null>(null);
   const [problem, setProblem] = useState<Error | null>(null);
   const [cursor, setCursor] = useState(runNode(model.path));
@@ -28,12 +30,12 @@ export function Lineage({
   useEffect(() => {
     void beat; // the run went on
     const abort = new AbortController();
-    readGraph(model.path, depth, abort.signal).then(
+    readGraph(model.path, depth, most, abort.signal).then(
       (read) => !abort.signal.aborted && setGraph(read),
       (error: Error) => !abort.signal.aborted && setProblem(error),
     );
     return () => abort.abort();
-  }, [model, depth, beat]);
+  }, [model, depth, most, beat]);
   const picture = useMemo(() => (graph === null ? null : layout(graph.nodes, graph.edges)), [graph]);
   const isDrawn = picture !== null;
   useEffect(() => {
@@ -73,6 +75,11 @@ export function Lineage({
         <h2>Lineage</h2>
         <span class="quiet">what it was made from, and what was made from it</span>
         <div class="card-end">
+          {graph.leftOut > 0 && (
+            <Button kind="quiet" onClick={() => setMost(Number.POSITIVE_INFINITY)}>
+              Show {count(graph.leftOut)} more
+            </Button>
+          )}
           {graph.hasMore && (
             <Button kind="quiet" onClick={() => setDepth(depth + 1)}>
               One step further
