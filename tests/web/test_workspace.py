@@ -65,6 +65,14 @@ def test_runs_and_panels(open_page: OpenPage, lab: Served) -> None:
     assert violations(page) == []
 
 
+def test_what_the_list_shows_can_be_compared(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab, search="?filter=config.seed+%3C+3"))
+    expect(page.locator(".list-count")).to_contain_text("6 runs")
+    page.get_by_role("button", name="Compare all runs in the list").click()
+    expect(page).to_have_url(re.compile(r"/compare\?.*filter="))
+    expect(page.get_by_role("heading", name="Compare 6 runs")).to_be_visible()
+
+
 def test_nan_is_marked_and_counted(open_page: OpenPage, lab: Served) -> None:
     page = open_page(at(lab))
     drawn(page, "train/loss")

@@ -84,10 +84,11 @@ export async function tagRuns(workspace: Workspace, runs: readonly RunItem[], ta
   say(`Tagged ${counted(some.length, "run")} with ${tag}`, { tone: "good" });
 }
 
+/** Compare these runs, or, if none are named, all that the list shows. */
 export function compareRuns(workspace: Workspace, ids: readonly string[]): void {
   const { entity, project } = workspace;
-  const { baseline } = workspace.view.peek().runs;
-  const search = new URLSearchParams({ runs: ids.join(",") });
+  const { baseline, filter, sort } = workspace.view.peek().runs;
+  const search = new URLSearchParams(ids.length > 0 ? { runs: ids.join(",") } : { filter, sort });
   if (baseline !== null) search.set("base", baseline);
   go({ name: "compare", entity, project }, { search: `?${search.toString().replaceAll("%2C", ",")}` });
 }

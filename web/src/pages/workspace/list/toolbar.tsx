@@ -8,6 +8,7 @@ import { Menu } from "../../../ui/menu";
 import { Popover } from "../../../ui/popover";
 import { FIGURES } from "../data/column";
 import { useWorkspace, type Workspace } from "../workspace";
+import { compareRuns } from "./actions";
 import { eyesOf, showAll, showNone, showOnly } from "./eyes";
 import { Picker, type PickerItem } from "./picker";
 import { toggled } from "./row-actions";
@@ -79,6 +80,12 @@ export function Toolbar(): JSX.Element {
           />
         )}
       </Popover>
+      <IconButton
+        icon="compare"
+        label="Compare all runs in the list"
+        keys="C"
+        onClick={() => compareRuns(workspace, [])}
+      />
     </div>
   );
 }

@@ -158,10 +158,9 @@ export function useListKeys(
       },
       {
         id: "runs.compare",
-        title: "Compare the selected runs",
+        title: "Compare the selected runs, or all in the list",
         group: GROUP,
         keys: "c",
-        when: () => runsView().selected.length > 1,
         run: () => compareRuns(workspace, runsView().selected),
       },
       {
