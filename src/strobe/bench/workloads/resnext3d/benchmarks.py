@@ -1,4 +1,8 @@
-"""Declarations of ResNeXt3D-101: 16 frames of 112 x 112, and for small machines 4 of 56 x 56."""
+"""Declarations of ResNeXt3D-101: 16 frames of 112 x 112, and for small machines 4 of 56 x 56.
+
+There are none in 8 bits: through 101 layers of random weights, static quantisation alone errs by two thirds of the
+spread between clips, twice what is tolerated.
+"""
 
 from __future__ import annotations
 
@@ -46,16 +50,6 @@ def _size(
                 "channels last",
                 "compiled for one shape, with weights frozen",
             ),
-        ),
-        declare(
-            implementation="Optimized",
-            mode="Inference",
-            config=f"{name}-int8",
-            workload=f"{_package}.optimized:inference",
-            parameters={**parameters, "precision": "int8"},
-            latency=_LATENCY,
-            tolerance=0.3,
-            changes=("convolutions and additions in 8 bits, calibrated",),
         ),
         declare(
             implementation="Optimized",
