@@ -4,8 +4,8 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { NameIndex } from "../../series/search";
 import { Button } from "../../ui/button";
+import { Picker } from "../../ui/picker";
 import { Popover } from "../../ui/popover";
-import { Picker } from "../workspace/list/picker";
 import { titleOf } from "./measure";
 
 export interface MeasurePickerProps {

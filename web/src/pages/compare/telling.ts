@@ -1,6 +1,6 @@
 // Which metrics to show where not all are. Pure.
 
-import { tellingKey } from "../workspace/data/keys";
+import { tellingKey } from "../../runs/telling";
 
 const FIRST = 4;
 

@@ -5,6 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { go } from "../../app/navigation";
 import { may } from "../../app/session";
 import { type Command, useCommands } from "../../keys/commands";
+import { staleSince } from "../../runs/stale";
 import { dateTime, duration, relativeTime } from "../../series/format";
 import { runColour } from "../../series/palette";
 import { post, remove } from "../../server/client";
@@ -12,10 +13,9 @@ import type { RunDocument } from "../../server/types";
 import { Button, IconButton } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Icon } from "../../ui/icon";
+import { InlineEdit } from "../../ui/inline-edit";
 import { Badge, CopyButton, StateDot } from "../../ui/note";
 import { say, sayError } from "../../ui/toast";
-import { InlineEdit } from "../workspace/list/inline-edit";
-import { staleSince } from "../workspace/list/stale";
 import { type RunModel, useRun } from "./model";
 
 export function RunHeader(): JSX.Element {

@@ -7,6 +7,8 @@ import { useContext } from "preact/hooks";
 import { place } from "../../app/navigation";
 import { mongoText, toMongo } from "../../filter/mongo";
 import { type FilterProblem, parseFilter } from "../../filter/parse";
+import { staleSince } from "../../runs/stale";
+import { tellingKey } from "../../runs/telling";
 import { naturalCompare } from "../../series/natural";
 import { COLOURS, DASHES, runStyles } from "../../series/palette";
 import { returns } from "../../server/client";
@@ -19,12 +21,11 @@ import { CurveStore } from "./data/curves";
 import { DigestStore } from "./data/digests";
 import { type Drawn, drawnGroups, drawnRuns, groupId, listed, MOST_DRAWN } from "./data/drawn";
 import { GroupSource } from "./data/group-source";
-import { KeySource, pathOf, tellingKey } from "./data/keys";
+import { KeySource, pathOf } from "./data/keys";
 import type { DrawnStyle } from "./data/lines";
 import { News } from "./data/news";
 import { RunSource } from "./data/run-source";
 import { groupText } from "./list/rows";
-import { staleSince } from "./list/stale";
 
 const LATE_MS = 15_000;
 

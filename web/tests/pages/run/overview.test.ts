@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { bestOf, goalOf } from "../../../src/pages/run/overview/best";
 import { quoted, reproductionOf } from "../../../src/pages/run/overview/reproduce";
 import { otherResults } from "../../../src/pages/run/overview/results";
 import { withParams } from "../../../src/pages/run/params";
 import { tabOf } from "../../../src/pages/run/tabs";
+import { bestOf, goalOf } from "../../../src/runs/best";
 import { branchesOf, matching, rowsOf } from "../../../src/ui/tree-rows";
 
 describe("goalOf", () => {

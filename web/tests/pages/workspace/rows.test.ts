@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type GroupRow, groupRows, groupText } from "../../../src/pages/workspace/list/rows";
-import { staleSince } from "../../../src/pages/workspace/list/stale";
 import { nextSort } from "../../../src/pages/workspace/list/toolbar";
+import { staleSince } from "../../../src/runs/stale";
 import { groupOf, runOf } from "./runs";
 
 const groups = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keysOf, tellingKey } from "../../../src/pages/workspace/data/keys";
+import { keysOf } from "../../../src/pages/workspace/data/keys";
 import {
   FOUND,
   freeId,
@@ -12,6 +12,7 @@ import {
   panelOfSearch,
   panelsOf,
 } from "../../../src/pages/workspace/panels/specs";
+import { tellingKey } from "../../../src/runs/telling";
 import { type ChartsView, DEFAULT_VIEW, type Panel } from "../../../src/view/state";
 
 const keys = keysOf(["train/loss", "train/acc", "val/loss", "lr", "layers/10/norm", "layers/9/norm"]);

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Link } from "../../../app/navigation";
 import { Sparkline } from "../../../chart/sparkline";
+import { bestOf, goalOf } from "../../../runs/best";
 import type { Curve } from "../../../series/curve";
 import { count, counted, exact, number } from "../../../series/format";
 import { naturalCompare } from "../../../series/natural";
@@ -16,7 +17,6 @@ import { Icon } from "../../../ui/icon";
 import { ErrorNote } from "../../../ui/note";
 import { useFresh, useRun } from "../model";
 import { scrollRegion } from "../scrolls";
-import { bestOf, goalOf } from "./best";
 
 const AT_FIRST = 60;
 type Order = "key" | "last" | "min" | "max" | "best" | "count";

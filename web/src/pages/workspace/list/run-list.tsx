@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { staleSince } from "../../../runs/stale";
 import { count, counted } from "../../../series/format";
 import { runColour, runStyles } from "../../../series/palette";
 import type { RunItem } from "../../../server/types";
@@ -24,7 +25,6 @@ import { rowActions } from "./row-actions";
 import { groupRows, type MoreRow, type Row, runRows } from "./rows";
 import { RunRow } from "./run-row";
 import { useSparks } from "./sparks";
-import { staleSince } from "./stale";
 import { Toolbar } from "./toolbar";
 import { useKeptPlace } from "./use-kept-place";
 import { useListKeys } from "./use-list-keys";

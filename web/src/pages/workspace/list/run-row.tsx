@@ -6,12 +6,12 @@ import type { Curve } from "../../../series/curve";
 import { dateTime, relativeTime } from "../../../series/format";
 import type { RunItem } from "../../../server/types";
 import { IconButton } from "../../../ui/button";
+import { InlineEdit } from "../../../ui/inline-edit";
 import { Menu } from "../../../ui/menu";
 import { Badge, StateDot } from "../../../ui/note";
 import { Sparkline } from "../../../ui/sparkline";
 import type { Cell } from "../data/column";
 import { CELL } from "./grid-roles";
-import { InlineEdit } from "./inline-edit";
 import type { Editable, RowActions } from "./row-actions";
 import { Reading, RowFrame, Swatch } from "./row-parts";
 

@@ -5,12 +5,12 @@ import { useMemo, useState } from "preact/hooks";
 import { NameIndex } from "../../../series/search";
 import { IconButton } from "../../../ui/button";
 import { Menu } from "../../../ui/menu";
+import { Picker, type PickerItem } from "../../../ui/picker";
 import { Popover } from "../../../ui/popover";
 import { FIGURES } from "../data/column";
 import { useWorkspace, type Workspace } from "../workspace";
 import { compareRuns } from "./actions";
 import { eyesOf, showAll, showNone, showOnly } from "./eyes";
-import { Picker, type PickerItem } from "./picker";
 import { toggled } from "./row-actions";
 import { useFields } from "./use-fields";
 

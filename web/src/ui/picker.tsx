@@ -2,9 +2,9 @@
 
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { count } from "../../../series/format";
-import { Icon } from "../../../ui/icon";
-import { VirtualList, type VirtualListHandle } from "../../../ui/virtual";
+import { count } from "../series/format";
+import { Icon } from "./icon";
+import { VirtualList, type VirtualListHandle } from "./virtual";
 import "./picker.css";
 
 export interface PickerItem {

@@ -1,6 +1,6 @@
 // Which value of a metric is its best: as `define_metric` said, else as its name suggests. Pure.
 
-import type { Digest } from "../../../server/types";
+import type { Digest } from "../server/types";
 
 export type Goal = "min" | "max";
 

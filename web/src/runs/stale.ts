@@ -1,6 +1,6 @@
 // Runs that should be running but have not been heard of. Pure.
 
-import type { RunItem } from "../../../server/types";
+import type { RunItem } from "../server/types";
 
 /** Agents send a sign of life far more often than this. */
 const SILENT_MS = 60_000;
