@@ -3,74 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from strobe.bench.spec import Benchmark, Latency, Tier
+from strobe.bench.spec import Benchmark
+from strobe.bench.workloads.family import Family
 
-_declare = partial(Benchmark, model="RegNetY", version=1, owner="strobe", units="ex/s")
-_package = "strobe.bench.workloads.regnet"
-_LATENCY = Latency(limit_ms=1000, percentile=99)
-
-
-def _size(
-    name: str, parameters: dict[str, Any], tier: Tier, batch_sizes: tuple[int, ...], max_batch: int
-) -> tuple[Benchmark, ...]:
-    """Declare a size out of the box and optimized, inference and training."""
-    declare = partial(_declare, tier=tier, batch_sizes=batch_sizes, max_batch=max_batch)
-    return (
-        declare(
-            implementation="OOTB",
-            mode="Inference",
-            config=f"{name}-fp32",
-            workload=f"{_package}.ootb:inference",
-            parameters=parameters,
-            latency=_LATENCY,
-        ),
-        declare(
-            implementation="OOTB",
-            mode="Training",
-            config=f"{name}-fp32",
-            workload=f"{_package}.ootb:training",
-            parameters=parameters,
-            tolerance=1e-2,
-        ),
-        declare(
-            implementation="Optimized",
-            mode="Inference",
-            config=f"{name}-fp32",
-            workload=f"{_package}.optimized:inference",
-            parameters={**parameters, "precision": "fp32"},
-            latency=_LATENCY,
-            changes=(
-                "batch norms folded into convolutions",
-                "channels last",
-                "compiled for one shape, with weights frozen",
-            ),
-        ),
-        declare(
-            implementation="Optimized",
-            mode="Inference",
-            config=f"{name}-int8",
-            workload=f"{_package}.optimized:inference",
-            parameters={**parameters, "precision": "int8"},
-            latency=_LATENCY,
-            tolerance=0.3,
-            changes=("convolutions, additions and gates in 8 bits, calibrated", "channels last"),
-        ),
-        declare(
-            implementation="Optimized",
-            mode="Training",
-            config=f"{name}-fp32",
-            workload=f"{_package}.optimized:training",
-            parameters=parameters,
-            tolerance=1e-2,
-            changes=("channels last", "compiled forward and backward", "fused optimizer"),
-        ),
-    )
-
+_family = Family(
+    model="RegNetY",
+    package="strobe.bench.workloads.regnet",
+    training=("channels last", "compiled forward and backward", "fused optimizer"),
+)
+_sizes = partial(
+    _family.sizes,
+    fp32=("batch norms folded into convolutions", "channels last", "compiled for one shape, with weights frozen"),
+    int8=("convolutions, additions and gates in 8 bits, calibrated", "channels last"),
+)
 
 BENCHMARKS: tuple[Benchmark, ...] = (
-    *_size("400MF", {"config": "400MF"}, "ci", (8,), 256),
-    *_size("8GF", {"config": "8GF"}, "full", (8,), 256),
-    *_size("128GF", {"config": "128GF"}, "full", (1,), 64),
+    *_sizes("400MF", {"config": "400MF"}, tier="ci", batch_sizes=(8,), max_batch=256),
+    *_sizes("8GF", {"config": "8GF"}, tier="full", batch_sizes=(8,), max_batch=256),
+    *_sizes("128GF", {"config": "128GF"}, tier="full", batch_sizes=(1,), max_batch=64),
 )

@@ -1,0 +1,64 @@
+"""Families: models whose sizes are all declared alike, out of the box and optimized, for inference and training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from strobe.bench.spec import Benchmark, Latency, Tier
+
+LATENCY = Latency(limit_ms=1000, percentile=99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """What the sizes of a model have in common; `package` holds `ootb` and `optimized`."""
+
+    model: str
+    package: str
+    #: what is done otherwise in training when it is optimized
+    training: tuple[str, ...]
+
+    def sizes(
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        *,
+        tier: Tier,
+        batch_sizes: tuple[int, ...],
+        max_batch: int,
+        fp32: tuple[str, ...],
+        int8: tuple[str, ...] = (),
+        int8_tolerance: float = 0.3,
+    ) -> tuple[Benchmark, ...]:
+        """Declare one size; `fp32` and `int8` are what is done otherwise there, none in 8 bits if that is empty."""
+        declare = partial(
+            Benchmark,
+            model=self.model,
+            version=1,
+            owner="strobe",
+            units="ex/s",
+            tier=tier,
+            batch_sizes=batch_sizes,
+            max_batch=max_batch,
+        )
+        infer = partial(declare, mode="Inference", latency=LATENCY)
+        train = partial(declare, mode="Training", config=f"{name}-fp32", parameters=parameters, tolerance=1e-2)
+        optimized = partial(infer, implementation="Optimized", workload=f"{self.package}.optimized:inference")
+        rows = [
+            infer(
+                implementation="OOTB",
+                config=f"{name}-fp32",
+                workload=f"{self.package}.ootb:inference",
+                parameters=parameters,
+            ),
+            train(implementation="OOTB", workload=f"{self.package}.ootb:training"),
+            optimized(config=f"{name}-fp32", parameters={**parameters, "precision": "fp32"}, changes=fp32),
+            train(implementation="Optimized", workload=f"{self.package}.optimized:training", changes=self.training),
+        ]
+        if int8:
+            in_8_bits = {**parameters, "precision": "int8"}
+            rows.append(optimized(config=f"{name}-int8", parameters=in_8_bits, tolerance=int8_tolerance, changes=int8))
+        return tuple(rows)
