@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo check test test-all bench bench-server lint format clean web chromium
+.PHONY: help demo check test test-all bench bench-server bench-web lint format clean web chromium
 
 help:
 	@echo "make demo      train small models and watch them in the browser"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-all  test, plus long runs and other Python versions"
 	@echo "make bench     measure against other trackers, print the ratios"
 	@echo "make bench-server  the same for the server and its store"
+	@echo "make bench-web     the same for the dashboard, in a real browser"
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -37,7 +38,7 @@ web: $(VENV)/.base
 # What the tests look at the pages with.
 chromium:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; } || \
 	  echo "no chromium here: install it (apt-get install chromium) to test the dashboard in a browser"
 
 # With CI=true it ends by itself once the page has answered and a point has arrived.
@@ -75,6 +76,9 @@ bench: $(VENV)/.dev
 bench-server: $(VENV)/.dev
 	$(PIP) duckdb
 	$(BIN)/python benchmarks/server.py
+
+bench-web: $(VENV)/.dev web chromium
+	$(BIN)/python benchmarks/dashboard.py
 
 clean:
 	rm -rf $(VENV) .bench build dist web/node_modules src/strobe/server/static
