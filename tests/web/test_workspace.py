@@ -400,6 +400,7 @@ def test_many_runs_by_pages(open_page: OpenPage, tmp_path: Path) -> None:
         expect(page.locator(".list-count")).to_have_text("231 runs")
         # a name is changed where it stands
         page.keyboard.press("F2")
+        expect(page.locator(".inline-edit")).to_be_focused()
         page.keyboard.type("renamed\n")
         expect(rows(page).filter(has_text="renamed")).to_have_count(1)
         page.reload()
