@@ -91,7 +91,7 @@ def _url(process: subprocess.Popen[str], log: Path) -> str:
     raise AssertionError(f"`strobe ui` did not start: {log.read_text()}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # while it is open, nothing else on this thread can run an event loop
 def browser() -> Iterator[Browser]:
     found = shutil.which("chromium")
     if found is None:
