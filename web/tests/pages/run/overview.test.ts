@@ -31,8 +31,8 @@ describe("reproductionOf", () => {
   it("clones, checks out and goes to the folder", () => {
     const again = reproductionOf({
       command: "python train.py --lr 0.1",
-      cwd: "/home/ada/work/models/big one",
-      git_root: "/home/ada/work",
+      cwd: "/home/ada/code/models/big one",
+      git_root: "/home/ada/code",
       git_commit: "abc",
       git_remote: "git@host:work.git",
       git_dirty: true,

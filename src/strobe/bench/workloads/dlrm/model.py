@@ -10,7 +10,7 @@ Shapes: B batch, F dense features, D embedding width, L lookups of one table in 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -86,18 +86,7 @@ A_EMBED4_FP32 = DlrmConfig(
     pooling="fixed",
     embedding_bits=4,
 )
-A_EMBED4_FP16 = DlrmConfig(
-    name="A.1dev-embed4-fp16",
-    bottom=A_EMBED4_FP32.bottom,
-    top=A_EMBED4_FP32.top,
-    num_tables=61,
-    num_rows=555_693,
-    lookups=8,
-    is_fixed=True,
-    pooling="fixed",
-    embedding_bits=4,
-    mlp_bits=16,
-)
+A_EMBED4_FP16 = replace(A_EMBED4_FP32, name="A.1dev-embed4-fp16", mlp_bits=16)
 TINY = DlrmConfig(
     name="tiny",
     bottom=(512, 512, 64),
@@ -108,15 +97,7 @@ TINY = DlrmConfig(
     is_fixed=False,
 )
 #: tiny with a tenth of the rows: 205 MB instead of 2 GB
-TINY_100K = DlrmConfig(
-    name="tiny-100k",
-    bottom=TINY.bottom,
-    top=TINY.top,
-    num_tables=8,
-    num_rows=100_000,
-    lookups=100,
-    is_fixed=False,
-)
+TINY_100K = replace(TINY, name="tiny-100k", num_rows=100_000)
 CONFIGS = {config.name: config for config in (A_EMBED32_FP32, A_EMBED4_FP32, A_EMBED4_FP16, TINY, TINY_100K)}
 
 
