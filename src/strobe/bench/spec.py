@@ -50,6 +50,9 @@ class Benchmark:
     tolerance: float = 1e-3
     #: what an Optimized implementation does otherwise than OOTB
     changes: tuple[str, ...] = ()
+    #: processes per node, each with a device of its own; with several, all are joined as torchrun does
+    devices: int = 1
+    nodes: int = 1
 
     def __post_init__(self) -> None:
         if (self.implementation == "Optimized") != bool(self.changes):
@@ -63,7 +66,7 @@ class Benchmark:
 
 
 def _slug(name: str) -> str:
-    return name.lower().replace(" ", "-")
+    return name.lower().replace(" ", "-").replace("/", "-")
 
 
 def load_workload(benchmark: Benchmark) -> Workload:
