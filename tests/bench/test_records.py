@@ -9,10 +9,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.bench import machine
-from strobe.bench.records import SCHEMA, Environment, Record, append_records, format_variant, read_records
+from strobe.bench.records import (
+    SCHEMA,
+    Correct,
+    Environment,
+    Record,
+    Repeat,
+    Roofline,
+    append_records,
+    format_variant,
+    make_id,
+    read_records,
+)
+from strobe.bench.workload import Work
 from strobe.errors import Error
 
 names = st.text(max_size=10)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+seconds = st.lists(numbers, max_size=4).map(tuple)
+repeats = st.builds(Repeat, wall_s=seconds, cpu_s=seconds, inner_loops=st.integers(1, 9), noisy=st.tuples(names))
+verdicts = st.builds(
+    Correct,
+    is_correct=st.booleans(),
+    error=st.none() | numbers,
+    max_error=st.none() | numbers,
+    tolerance=numbers,
+    reference=names,
+)
+rooflines = st.builds(
+    Roofline,
+    peak_flops=numbers,
+    peak_bytes_per_s=numbers,
+    fraction=numbers,
+    bound=st.sampled_from(["compute", "memory"]),
+)
 records = st.builds(
     Record,
     benchmark=names,
@@ -27,6 +57,12 @@ records = st.builds(
     options=st.dictionaries(names, st.floats(allow_nan=False, allow_infinity=False), max_size=2),
     environment=st.builds(Environment, host=names, cpu_count=st.integers(0, 512)),
     command=names,
+    id=names,
+    batch_size=st.none() | st.integers(1, 4096),
+    repeats=st.lists(repeats, max_size=2).map(tuple),
+    work=st.none() | st.builds(Work, examples=numbers, flops=numbers, bytes=numbers),
+    correctness=st.none() | verdicts,
+    roofline=st.none() | rooflines,
 )
 
 
@@ -73,3 +109,30 @@ def test_the_machine_is_described(tmp_path: Path) -> None:
     assert found.cpu_count >= 1
     assert found.python
     assert found.started_at.endswith("+00:00")
+
+
+def test_a_line_of_schema_1_still_reads(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"benchmark":"load/v1-empty","subject":"strobe","metric":"log_s","unit":"s","samples":[0.5]}\n')
+    (record,) = read_records(path)
+    assert record.samples == (0.5,)
+    assert record.environment.fingerprint == ""
+
+
+def test_the_schema_is_always_written(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    append_records(path, [Record(benchmark="b", subject="s", metric="m", unit="s")])
+    assert f'"schema":{SCHEMA}' in path.read_text()
+
+
+def test_ids_are_unique_and_in_order_of_time() -> None:
+    ids = [make_id() for _ in range(100)]
+    assert len(set(ids)) == 100
+    assert [one[:12] for one in ids] == sorted(one[:12] for one in ids)
+
+
+def test_prints_are_of_facts_whatever_their_order() -> None:
+    one = Environment(hardware={"cpu": "a", "cores": "2"}, software={"torch": "2"})
+    other = Environment(hardware={"cores": "2", "cpu": "a"}, software={"torch": "3"})
+    assert one.fingerprint == other.fingerprint
+    assert one.softprint != other.softprint

@@ -3,23 +3,31 @@
 Load profiles, workloads and swarm benchmarks all produce `Record`s: what was measured on whom, every raw sample,
 on which machine, and the command that measures it again. A measurement that failed is a record too, with `error`
 and no samples, so that a table can say "failed" instead of leaving a hole. How samples come about is not known here.
+
+Schema 2 added what the workloads of the suite need (`Repeat` and everything below `id`); lines of schema 1 still read.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable, Iterator
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from strobe.bench import stats
+from strobe.bench.workload import Work
 from strobe.errors import Error
 
-SCHEMA = 1
+SCHEMA = 2
 
 Better = Literal["less", "more"]
+LatencyStatus = Literal["met", "missed", "undecided"]
+Bound = Literal["compute", "memory"]
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -35,6 +43,80 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     load_average: float | None = None
     accelerator: str = ""
     started_at: str = ""
+    #: what does not change without a screwdriver: cpu, its flags and caches, memory, accelerator, hypervisor
+    hardware: dict[str, str] = {}
+    #: versions, build and run-time flags, threads
+    software: dict[str, str] = {}
+    #: of the code that was measured; empty when it is not in a repository
+    git_commit: str = ""
+    is_dirty: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """Short hash of the hardware: results of two fingerprints are results of two systems; empty if unknown."""
+        return _hash(self.hardware)
+
+    @property
+    def softprint(self) -> str:
+        """Short hash of the software; empty if unknown."""
+        return _hash(self.software)
+
+
+class Repeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One fresh process that measured a workload: its raw samples, and what went on beside them."""
+
+    #: seconds per step, one entry per sample; a sample is `inner_loops` steps, timed together and divided
+    wall_s: tuple[float, ...]
+    #: CPU seconds of all threads per step
+    cpu_s: tuple[float, ...]
+    inner_loops: int = 1
+    setup_s: float = 0.0
+    compile_s: float = 0.0
+    warmup_steps: int = 0
+    peak_rss_bytes: int = 0
+    load_before: float | None = None
+    load_after: float | None = None
+    #: share of CPU time that the hypervisor gave to others meanwhile
+    steal_percent: float | None = None
+    #: Joule over all samples, where the machine counts them
+    energy_j: float | None = None
+    #: why these samples deserve doubt, such as "steal 12 %"
+    noisy: tuple[str, ...] = ()
+
+
+class Latency(msgspec.Struct, frozen=True, kw_only=True):
+    """Percentiles of the steps of all repeats, and whether the limit is kept as far as so many steps can tell."""
+
+    limit_ms: float
+    percentile: float
+    status: LatencyStatus
+    n: int
+    num_over: int
+    p50_ms: float
+    p90_ms: float
+    p95_ms: float
+    p99_ms: float
+
+
+class Correct(msgspec.Struct, frozen=True, kw_only=True):
+    """The workload's judgement of its own output; the worst of the repeats."""
+
+    is_correct: bool
+    #: root mean square of the difference over the reference's spread; None if it is not a number
+    error: float | None
+    max_error: float | None
+    tolerance: float
+    #: what it was compared with, such as "OOTB float64"
+    reference: str
+
+
+class Roofline(msgspec.Struct, frozen=True, kw_only=True):
+    """How near a step comes to what this machine can do at best, by its own measured peaks."""
+
+    peak_flops: float
+    peak_bytes_per_s: float
+    fraction: float
+    bound: Bound
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,7 +139,30 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: dict[str, float] = {}
     environment: Environment = Environment()
     command: str = ""
-    schema: int = SCHEMA
+    #: sorts by time of making; unique
+    id: str = ""
+    model: str = ""
+    mode: str = ""
+    config: str = ""
+    #: of the benchmark's declaration; results of two versions are not comparable
+    version: int = 0
+    #: hash of what the version promises to keep (strobe.bench.seal)
+    seal: str = ""
+    owner: str = ""
+    batch_size: int | None = None
+    repeats: tuple[Repeat, ...] = ()
+    latency: Latency | None = None
+    correctness: Correct | None = None
+    #: of one step
+    work: Work | None = None
+    roofline: Roofline | None = None
+    energy_j_per_example: float | None = None
+    #: what an Optimized implementation does otherwise than OOTB
+    changes: tuple[str, ...] = ()
+    devices: int = 1
+    nodes: int = 1
+    # A factory, because a default that is left out would be read as the schema of whoever reads.
+    schema: int = msgspec.field(default_factory=lambda: SCHEMA)
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -67,6 +172,18 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def digest(self) -> stats.Digest:
         """Describe the samples; raises ValueError for a failed measurement."""
         return stats.digest(self.samples)
+
+
+def make_id() -> str:
+    """Return a new id: 48 bits of milliseconds, then 80 of chance, in hexadecimal, so that text order is time order."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+
+
+def _hash(facts: Mapping[str, str]) -> str:
+    if not facts:
+        return ""
+    text = "\n".join(f"{name}={facts[name]}" for name in sorted(facts))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def format_variant(variant: dict[str, str]) -> str:
