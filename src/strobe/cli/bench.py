@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from strobe.cli import bench_swarm
 from strobe.cli.parser import Subparsers, add_command, add_group
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def register(subparsers: Subparsers) -> None:
         summary="load profiles and benchmarks",
         examples=["strobe bench load --profile v1-empty --tracker strobe,wandb", "strobe bench load --list"],
     )
+    bench_swarm.register(commands)
     load = add_command(
         commands,
         "load",

@@ -17,8 +17,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
-from strobe.bench.load.catalog import Tracker
 from strobe.errors import Error
 
 _STAMP = "load-bench.stamp"
@@ -26,6 +26,16 @@ _STAMP = "load-bench.stamp"
 THIS_STROBE = "this-strobe"
 
 Say = Callable[[str], None]
+
+
+class Installed(Protocol):
+    """What gets an environment: a tracker, or anything else out of PyPI that is measured beside us."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def requirements(self) -> tuple[str, ...]: ...
 
 
 def default_directory() -> Path:
@@ -36,7 +46,7 @@ def default_directory() -> Path:
     return Path(cache) / "strobe" / "bench" / "venvs"
 
 
-def ensure(tracker: Tracker, directory: Path, say: Say = lambda text: None) -> Path:
+def ensure(tracker: Installed, directory: Path, say: Say = lambda text: None) -> Path:
     """Return the interpreter of the tracker's environment, made or brought up to date if need be."""
     place = directory / tracker.name
     python = place / "bin" / "python"

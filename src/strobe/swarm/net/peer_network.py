@@ -22,7 +22,7 @@ from strobe.swarm.net.handshakes import Dial, Handshakes
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Contact, Handler, NetworkError, Payload, PeerRefused, PeerUnreachable
-from strobe.swarm.net.ports import DatagramPort, SocketAddress, bind, numeric, reachable_host, socket_address
+from strobe.swarm.net.ports import DatagramPort, OpenPort, SocketAddress, bind, numeric, reachable_host, socket_address
 from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
 from strobe.swarm.net.sessions import Sessions
@@ -37,13 +37,18 @@ class PeerNetwork:
     """One peer. Make it with `await PeerNetwork.listen(identity)`."""
 
     def __init__(
-        self, identity: Identity, sockets: list[tuple[socket.socket, socket.socket]], suite: Suite, limits: Limits
+        self,
+        identity: Identity,
+        sockets: list[tuple[socket.socket, socket.socket]],
+        suite: Suite,
+        limits: Limits,
+        open_port: OpenPort = DatagramPort,
     ) -> None:
         now = time.monotonic()
         self._identity = identity
         self._limits = limits
         self._loop = asyncio.get_running_loop()
-        self._ports = [DatagramPort(datagrams, self._on_datagram) for datagrams, _ in sockets]
+        self._ports = [open_port(datagrams, self._on_datagram) for datagrams, _ in sockets]
         self._listeners = [listener for _, listener in sockets]
         self._sessions = Sessions(identity.peer_id, limits)
         self._indices = self._sessions.indices
@@ -79,14 +84,16 @@ class PeerNetwork:
         announce: Sequence[str] = (),
         limits: Limits | None = None,
         suite: Suite = AES_GCM,
+        open_port: OpenPort = DatagramPort,
     ) -> PeerNetwork:
         """Return a peer that listens at every host with one port number (0: a free one), UDP and TCP.
 
-        `announce` are the hosts that its address names when others know it by other names than it binds.
+        `announce` are the hosts that its address names when others know it by other names than it binds. `open_port`
+        makes the ports that datagrams go through: for tests and benchmarks on paths that are worse than loopback.
         """
         if not hosts:
             raise UsageError('no host to listen at; give one, such as "127.0.0.1" or "::"')
-        network = cls(identity, bind(tuple(hosts), port), suite, limits or Limits())
+        network = cls(identity, bind(tuple(hosts), port), suite, limits or Limits(), open_port)
         if announce:
             network._address = Address(identity.peer_id, tuple(announce), network._address.port)
         for datagrams in network._ports:

@@ -21,6 +21,7 @@ from strobe.errors import CommError
 #: (host, port) or IPv6's (host, port, flow, scope)
 SocketAddress: TypeAlias = tuple[Any, ...]
 Received: TypeAlias = "Callable[[bytes, SocketAddress, DatagramPort], None]"
+OpenPort: TypeAlias = "Callable[[socket.socket, Received], DatagramPort]"
 
 #: largest datagram that every system sends over loopback (macOS stops at 9,216)
 LOOPBACK_BYTES = 8192

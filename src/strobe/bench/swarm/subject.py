@@ -1,0 +1,57 @@
+"""Who is measured: Strobe as it runs here, or hivemind out of PyPI in an environment of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from strobe.errors import UsageError
+
+_HERE = Path(__file__).parent
+#: nothing of ours on the path but the programs, and behind everything else
+_START = "import sys, importlib; sys.path.append(sys.argv[1]); importlib.import_module(sys.argv[2]).main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Somebody with a program for each benchmark."""
+
+    name: str
+    #: what the programs are run with, up to the name of a module
+    python: tuple[str, ...]
+    modules: str
+
+    def command(self, benchmark: str) -> list[str]:
+        """Return the command that runs this subject's program of a benchmark."""
+        return [*self.python, f"{self.modules}{benchmark}"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Installed:
+    """What `venvs` makes an environment of."""
+
+    name: str
+    requirements: tuple[str, ...]
+
+
+# Its last release. torch and numpy as its quantisation and our comparison need them; bitsandbytes is an optional part.
+_HIVEMIND = _Installed("hivemind", ("hivemind==1.1.12", "torch==2.13.0", "numpy<2.4", "bitsandbytes"))
+
+STROBE = Subject("strobe", (sys.executable, "-m"), "strobe.bench.swarm.programs.strobe_")
+
+
+def hivemind(say: Callable[[str], None], directory: Path | None = None) -> Subject:
+    """Return hivemind, which is installed at the first use."""
+    from strobe.bench.load import venvs
+
+    python = venvs.ensure(_HIVEMIND, directory or venvs.default_directory(), say)
+    return Subject("hivemind", (str(python), "-I", "-c", _START, str(_HERE)), "programs.hivemind_")
+
+
+def peers(names: list[str], say: Callable[[str], None], directory: Path | None = None) -> list[Subject]:
+    """Return the others that are to be measured beside us."""
+    if unknown := set(names) - {"hivemind"}:
+        raise UsageError(f"--peer {', '.join(sorted(unknown))}: only hivemind can be measured beside strobe")
+    return [hivemind(say, directory) for _ in names]

@@ -1,0 +1,151 @@
+"""`strobe bench swarm`: hivemind's benchmarks for our swarm, and for hivemind beside it.
+
+Parses, calls strobe.bench.swarm, prints; measures nothing itself. Flags have hivemind's names, underscores included.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from strobe.cli.parser import Subparsers, add_command, add_group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strobe.bench.records import Record
+    from strobe.bench.swarm.benchmark import Case, Metric
+    from strobe.bench.swarm.dht import Job as DhtJob
+    from strobe.cli.render import Screen
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the group `swarm` to those of `bench`."""
+    commands = add_group(
+        subparsers,
+        "swarm",
+        summary="the swarm under hivemind's benchmarks, with hivemind beside it if wanted",
+        examples=[
+            "strobe bench swarm dht --num_peers 64 --peer hivemind",
+            "strobe bench swarm throughput --preset minimalistic --peer hivemind",
+        ],
+    )
+    _register_dht(commands)
+
+
+def _register_dht(commands: Subparsers) -> None:
+    dht = add_command(
+        commands,
+        "dht",
+        _dht,
+        summary="peers join, one declares experts, another finds them",
+        detail=(
+            "The workload, the parameters and the result lines of hivemind's benchmark_dht. Several\n"
+            "numbers of peers are measured one after the other. See docs/bench-swarm.md."
+        ),
+        examples=[
+            "strobe bench swarm dht --num_peers 1024 --num_experts 16384 --expert_batch_size 64 --expiration 99999 "
+            "--increase_file_limit",
+            "strobe bench swarm dht --num_peers 16 64 --processes all --peer hivemind",
+            "strobe bench swarm dht --num_peers 256 --failure_rate 0.2 --loss 0.05",
+        ],
+    )
+    dht.add_argument("--num_peers", type=int, nargs="+", default=[32], metavar="N", help="default: 32")
+    dht.add_argument("--initial_peers", type=int, default=1, metavar="N", help="that a new peer knows (default: 1)")
+    dht.add_argument("--num_experts", type=int, default=256, metavar="N", help="default: 256")
+    dht.add_argument("--expert_batch_size", type=int, default=32, metavar="N", help="per call (default: 32)")
+    dht.add_argument("--expiration", type=float, default=300.0, metavar="S", help="of records (default: 300)")
+    dht.add_argument("--wait_after_request", type=float, default=0.0, metavar="S", help="pause after each batch")
+    dht.add_argument("--wait_before_read", type=float, default=0.0, metavar="S", help="pause before the first get")
+    dht.add_argument("--wait_timeout", type=float, default=5.0, metavar="S", help="of a request (default: 5)")
+    dht.add_argument("--random_seed", type=int, default=30, metavar="N", help="default: 30")
+    dht.add_argument("--increase_file_limit", action="store_true", help="raise the limit of open files to 32768")
+    dht.add_argument(
+        "--failure_rate", type=float, default=0.0, metavar="SHARE", help="of peers killed on the way (default: 0)"
+    )
+    dht.add_argument("--loss", type=float, default=0.0, metavar="SHARE", help="of datagrams lost (default: 0)")
+    dht.add_argument("--latency", type=float, default=0.0, metavar="MS", help="that a datagram takes (default: 0)")
+    dht.add_argument(
+        "--processes",
+        default="0",
+        metavar="N",
+        help="that share the peers; `all`: one per peer (default: 0, one in all)",
+    )
+    dht.add_argument("--plain", action="store_true", help="without encryption")
+    _add_shared(dht)
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="hivemind: measure it beside, in an environment of its own that is made at the first use",
+    )
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="of the whole, interleaved (default: 1)")
+    parser.add_argument("--timeout", type=float, default=3600.0, metavar="S", help="of one run (default: 3600)")
+    parser.add_argument(
+        "--records", metavar="PATH", help="append raw samples here (default: bench/results.jsonl in the home)"
+    )
+    parser.add_argument("--venvs", metavar="DIR", help="where environments are kept (default: $STROBE_BENCH_VENVS)")
+
+
+def _dht(args: argparse.Namespace) -> int:
+    from functools import partial
+
+    from strobe.bench.swarm import dht, file_limit
+    from strobe.bench.swarm.benchmark import Case
+    from strobe.cli.render import Screen
+
+    screen = Screen(args)
+    out = screen.note if args.json else screen.out
+    jobs = [_dht_job(args, num_peers) for num_peers in args.num_peers]
+    for job in jobs:
+        job.check(has_others=bool(args.peer))
+    if args.increase_file_limit:
+        out(file_limit.increase())
+    file_limit.check(max(job.num_files for job in jobs))
+    cases = [Case(f"{job.num_peers} peers", job, job.variant, partial(dht.Lines, job, out)) for job in jobs]
+    return _run(args, screen, "dht", dht.METRICS, cases)
+
+
+def _dht_job(args: argparse.Namespace, num_peers: int) -> DhtJob:
+    from strobe.bench.swarm.dht import Job
+    from strobe.errors import UsageError
+
+    if args.processes != "all" and not args.processes.isdigit():
+        raise UsageError(f"--processes {args.processes!r} is neither a number nor `all`")
+    processes = num_peers if args.processes == "all" else int(args.processes)
+    given = {name: getattr(args, name) for name in Job.__struct_fields__}
+    return Job(**{**given, "num_peers": num_peers, "processes": processes})
+
+
+def _run(args: argparse.Namespace, screen: Screen, name: str, metrics: Sequence[Metric], cases: Sequence[Case]) -> int:
+    """Measure all cases on all subjects, print the tables, keep the records."""
+    from pathlib import Path
+
+    from strobe.bench.records import append_records
+    from strobe.bench.swarm import benchmark, subject
+    from strobe.cli import FAILURE, OK, PARTIAL
+    from strobe.cli.target import home_of
+
+    others = subject.peers(args.peer, screen.note, Path(args.venvs) if args.venvs else None)
+    subjects = [subject.STROBE, *others]
+    path = Path(args.records) if args.records else home_of(args).path / "bench" / "results.jsonl"
+    records: list[Record] = []
+    for case in cases:
+        measured = benchmark.run(
+            name, case, metrics, subjects, repeat=args.repeat, timeout_s=args.timeout, say=screen.note
+        )
+        append_records(path, measured)
+        records += measured
+        if not args.json:
+            screen.out(f"\n{case.title}\n\n{benchmark.table(measured, metrics)}")
+    if args.json:
+        import msgspec
+
+        screen.json(msgspec.to_builtins(records))
+    screen.note(f"records: {path}")
+    failed = {record.subject for record in records if record.error}
+    return OK if not failed else FAILURE if len(failed) == len(subjects) else PARTIAL

@@ -1,0 +1,86 @@
+"""A benchmark program is run, heard and measured; whatever becomes of it, nothing of it is left."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import psutil
+import pytest
+
+from strobe.bench.swarm.event import Began, Ended, Progress, parse
+from strobe.bench.swarm.program import Outcome, Phase, Program
+from strobe.errors import Error
+
+COMMAND = [sys.executable, "-m", "tests.bench.swarm.fake_program"]
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: list[object] = []
+
+    def began(self, event: Began) -> None:
+        self.events.append(("began", event.phase, event.total, event.figures))
+
+    def progress(self, event: Progress) -> None:
+        self.events.append(("progress", event.done, event.total))
+
+    def ended(self, phase: Phase) -> None:
+        self.events.append(("ended", phase.name))
+
+
+def run(end: str, *, cpu_s: float = 0.0, timeout_s: float = 30.0) -> tuple[Outcome, list[object]]:
+    heard = Heard()
+    outcome = Program(COMMAND, {"end": end, "cpu_s": cpu_s}, timeout_s=timeout_s).run(heard)
+    return outcome, heard.events
+
+
+def test_phases_are_told_as_they_go_and_measured() -> None:
+    outcome, events = run("well", cpu_s=0.3)
+    assert outcome.error is None
+    assert (outcome.version, outcome.facts) == ("7.7", {"device": "none"})
+    assert events[0] == ("began", "create", 3, {"uids": 5})
+    assert ("progress", 3, 3) in events
+    assert events[-2:] == [("began", "burn", 0, {}), ("ended", "burn")]
+    burn = outcome.phases["burn"]
+    assert (burn.seconds, burn.figures) == (42.0, {"good": 3, "count": 4})
+    assert 0.25 < burn.cpu_s < 2.0  # the kernel counts in hundredths
+    assert outcome.phases["create"].cpu_s < 0.25
+    assert 1e6 < outcome.memory_bytes < 1e9
+
+
+def test_a_program_that_dies_says_why_and_keeps_what_was_measured() -> None:
+    outcome, _ = run("die")
+    assert outcome.error == "no such luck"
+    assert set(outcome.phases) == {"create", "burn"}
+
+
+def test_a_program_that_hangs_is_ended() -> None:
+    began = time.monotonic()
+    outcome, _ = run("hang", timeout_s=3.0)
+    assert outcome.error is not None
+    assert "--timeout" in outcome.error
+    assert time.monotonic() - began < 20
+
+
+def test_a_child_that_is_left_behind_is_ended() -> None:
+    before = set(psutil.Process().children(recursive=True))
+    outcome, _ = run("leave")
+    assert outcome.error is None
+    left = [
+        one for one in psutil.process_iter(["cmdline"]) if "import time; time.sleep(60)" in (one.info["cmdline"] or [])
+    ]
+    assert not left
+    assert set(psutil.Process().children(recursive=True)) <= before
+
+
+@pytest.mark.parametrize("line", ["", "hello", "{}", '{"event": "ended", "phase": 7}'])
+def test_what_is_no_event_is_told(line: str) -> None:
+    with pytest.raises(Error, match="no event"):
+        parse(line)
+
+
+def test_events_are_read() -> None:
+    assert parse('{"event": "ended", "phase": "get", "seconds": 1.5, "figures": {"n": 2}}') == Ended(
+        "get", 1.5, {"n": 2}
+    )
