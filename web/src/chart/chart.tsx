@@ -20,6 +20,8 @@ export interface ChartProps {
   readonly xAxis?: string;
   readonly xScale?: Scale;
   readonly yScale?: Scale;
+  /** Of the y axis on the right, which is there if a line is measured by it. */
+  readonly rightScale?: Scale;
   /** The range of x in view, null for all; left out, the chart keeps its own. */
   readonly zoom?: Zoom | null;
   /** A range was chosen: finer data may be fetched for it. */
@@ -54,6 +56,7 @@ export function Chart(props: ChartProps) {
     xAxis = "step",
     xScale = "linear",
     yScale = "linear",
+    rightScale = "linear",
     clip = null,
     height = 220,
   } = props;
@@ -71,6 +74,7 @@ export function Chart(props: ChartProps) {
     xAxis,
     xScale,
     yScale,
+    rightScale,
     clip,
     zoom,
     runOf: props.runOf ?? itself,
@@ -125,7 +129,7 @@ export function Chart(props: ChartProps) {
 
   useLayoutEffect(() => {
     controller.current?.update(latest.current.input);
-  }, [lines, title, xAxis, xScale, yScale, clip, zoom?.first, zoom?.last, props.runOf]);
+  }, [lines, title, xAxis, xScale, yScale, rightScale, clip, zoom?.first, zoom?.last, props.runOf]);
 
   useLayoutEffect(() => {
     const element = host.current;

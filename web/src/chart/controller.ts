@@ -22,6 +22,7 @@ import { handleKey, type KeyTarget, pointBeside } from "./keyboard";
 import { Plot, type PlotSpec, type Size } from "./plot";
 import { followPointer, type Gestures } from "./pointer";
 import { panBy, type Range, zoomAround } from "./scale";
+import { scaleOf } from "./sides";
 import { chartTheme } from "./theme";
 
 export interface ChartInput extends PlotSpec {
@@ -179,7 +180,8 @@ export class ChartController implements KeyTarget {
   }
 
   private lineNear(x: number, y: number): Line | null {
-    const { xs, ys } = this.plot.scales();
+    const scales = this.plot.scales();
+    const { xs } = scales;
     const points = readingsAt(this.input.lines, xs.invert(x));
     let best: Line | null = null;
     let distance = REACH;
@@ -187,7 +189,7 @@ export class ChartController implements KeyTarget {
       const point = points.get(line.id);
       if (line.faint || point === undefined) continue;
       // along the line between points the pointer may be far from each: across counts less
-      const away = Math.hypot((xs.at(point.x) - x) / 3, ys.at(point.y) - y);
+      const away = Math.hypot((xs.at(point.x) - x) / 3, scaleOf(line, scales).at(point.y) - y);
       if (away < distance) {
         best = line;
         distance = away;
@@ -214,7 +216,7 @@ export class ChartController implements KeyTarget {
     const dots = lines.flatMap((line) => {
       const point = line.faint ? undefined : points.get(line.id);
       if (point === undefined || point.x < xs.min || point.x > xs.max) return [];
-      return [{ x: point.x, y: point.y, colour: line.colour }];
+      return [{ x: point.x, y: point.y, line }];
     });
     this.layer.setDots(dots);
   }

@@ -6,7 +6,8 @@ import { axisName, axisTicks, X_SPACE, Y_SPACE } from "./axis";
 import { xExtent, yExtent } from "./extent";
 import { paintLines } from "./paint";
 import type { PlotSpec } from "./plot";
-import { bendFor, type PixelScale, pixelScale } from "./scale";
+import { type Bend, bendFor, type PixelScale, pixelScale, type Range } from "./scale";
+import { sidesOf } from "./sides";
 import type { Box, Surface } from "./surface";
 import { type ChartTheme, PLAIN } from "./theme";
 
@@ -14,6 +15,8 @@ export interface FigureSpec extends PlotSpec {
   readonly title: string;
   /** The name of the y axis; none if left out. */
   readonly yName?: string;
+  /** The name of the y axis on the right. */
+  readonly rightName?: string;
 }
 
 export interface FigureStyle {
@@ -59,45 +62,97 @@ export function drawFigure(surface: Surface, spec: FigureSpec, style: FigureStyl
   if (!style.isTransparent) surface.path({ fill: theme.surface }, (pen) => rectangle(pen, full));
 
   const xBend = bendFor(spec.xScale, spec.lines, "x");
-  const yBend = bendFor(spec.yScale, spec.lines, "y");
   const { zoom } = spec;
   const xRange = zoom === null ? xExtent(spec.lines, xBend) : { min: zoom.first, max: zoom.last };
-  const yRange = yExtent(spec.lines, xRange, yBend, spec.clip).range;
+  const sides = sidesOf(spec.lines);
+  const yBend = bendFor(spec.yScale, sides.left, "y");
+  const yRange = yExtent(sides.left, xRange, yBend, spec.clip).range;
 
   const legend = style.hasLegend
     ? layLegend(surface, legendLines(spec.lines), full.width - 2 * size, size)
     : [];
   const top = spec.title === "" ? size : size * 2.6;
   const bottom = full.height - size * (1.6 * legend.length + (legend.length > 0 ? 0.8 : 0)) - size * 3.4;
-  const yTicks = axisTicks("value", yBend);
-  const places = yTicks.places(yRange, Math.max(2, Math.floor((bottom - top) / (Y_SPACE * ratio))));
-  const labels = yTicks.labels(places);
-  const widest = labels.reduce((most, label) => Math.max(most, surface.widthOf(label, size)), 0);
-  const left = widest + size * (spec.yName === undefined ? 1.4 : 3);
-  const box: Box = { left, top, width: full.width - left - size * 1.4, height: bottom - top };
-  const xs = pixelScale(xBend, xRange, box.left, box.left + box.width);
+  const most = Math.max(2, Math.floor((bottom - top) / (Y_SPACE * ratio)));
+  const yTicks = ticksOf(surface, yBend, yRange, most, size);
+  const left = yTicks.widest + size * (spec.yName === undefined ? 1.4 : 3);
   const ys = pixelScale(yBend, yRange, bottom, top);
+  let rightYs = ys;
+  let rightTicks: YTicks | null = null;
+  if (sides.right.length > 0) {
+    const bend = bendFor(spec.rightScale ?? "linear", sides.right, "y");
+    const { range } = yExtent(sides.right, xRange, bend, null);
+    rightYs = pixelScale(bend, range, bottom, top);
+    rightTicks = ticksOf(surface, bend, range, most, size);
+  }
+  const right =
+    rightTicks === null ? size * 1.4 : rightTicks.widest + size * (spec.rightName === undefined ? 1.4 : 3);
+  const box: Box = { left, top, width: full.width - left - right, height: bottom - top };
+  const xs = pixelScale(xBend, xRange, box.left, box.left + box.width);
 
   if (spec.title !== "") {
     surface.text(spec.title, size, size * 1.4, { colour: theme.text, size: size * 1.15, bold: true });
   }
-  drawYAxis(surface, box, ys, places, labels, size, style);
+  drawYAxis(surface, box, ys, yTicks, size, style);
+  if (rightTicks !== null) drawRightAxis(surface, box, rightYs, rightTicks, size, style);
   drawXAxis(surface, box, xs, spec.xAxis, size, style);
   if (spec.yName !== undefined) {
     const at = { colour: theme.muted, size, anchor: "middle", upward: true } as const;
     surface.text(spec.yName, size, box.top + box.height / 2, at);
   }
+  if (rightTicks !== null && spec.rightName !== undefined) {
+    const at = { colour: theme.muted, size, anchor: "middle", upward: true } as const;
+    surface.text(spec.rightName, full.width - size, box.top + box.height / 2, at);
+  }
   const lines = spec.lines.map((line) => ({ ...line, width: line.width * style.lineScale }));
-  paintLines(surface, { lines, xs, ys, box, ratio, clip: spec.clip, colourOf: theme.colourOf });
+  paintLines(surface, { lines, xs, ys, rightYs, box, ratio, clip: spec.clip, colourOf: theme.colourOf });
   drawLegend(surface, legend, full.height - size * 1.6 * legend.length, size, style);
+}
+
+interface YTicks {
+  readonly places: readonly number[];
+  readonly labels: readonly string[];
+  readonly widest: number;
+}
+
+function ticksOf(surface: Surface, bend: Bend, range: Range, most: number, size: number): YTicks {
+  const ticks = axisTicks("value", bend);
+  const places = ticks.places(range, most);
+  const labels = ticks.labels(places);
+  return {
+    places,
+    labels,
+    widest: labels.reduce((widest, label) => Math.max(widest, surface.widthOf(label, size)), 0),
+  };
+}
+
+/** Without a grid of its own: lines of two would lie between each other. */
+function drawRightAxis(
+  surface: Surface,
+  box: Box,
+  ys: PixelScale,
+  { places, labels }: YTicks,
+  size: number,
+  { theme, ratio }: FigureStyle,
+): void {
+  const right = box.left + box.width;
+  surface.path({ stroke: theme.axis, width: ratio }, (pen) => {
+    for (const place of places) {
+      const y = crisp(ys.at(place), ratio);
+      pen.moveTo(right, y);
+      pen.lineTo(right + size * 0.35, y);
+    }
+  });
+  places.forEach((place, i) => {
+    surface.text(labels[i] as string, right + size * 0.55, ys.at(place), { colour: theme.muted, size });
+  });
 }
 
 function drawYAxis(
   surface: Surface,
   box: Box,
   ys: PixelScale,
-  places: readonly number[],
-  labels: readonly string[],
+  { places, labels }: YTicks,
   size: number,
   { theme, ratio }: FigureStyle,
 ): void {

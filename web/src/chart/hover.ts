@@ -4,13 +4,14 @@
 import type { Line } from "../series/curve";
 import { paintBand, paintLine } from "./paint";
 import type { Plot } from "./plot";
+import { scaleOf } from "./sides";
 import { CanvasSurface } from "./surface";
 import type { ChartTheme } from "./theme";
 
 export interface HoverDot {
   readonly x: number;
   readonly y: number;
-  readonly colour: string;
+  readonly line: Line;
 }
 
 const VEIL_ALPHA = 0.68;
@@ -119,13 +120,15 @@ export class HoverLayer {
       context.fillStyle = theme.surface;
       context.fillRect(0, 0, width, height);
       context.globalAlpha = 1;
-      for (const line of this.raised) paintBand(surface, scene, line);
-      for (const line of this.raised) paintLine(surface, scene, line, line.faint ? 1 : EMPHASIS);
+      surface.within(scene.box, () => {
+        for (const line of this.raised) paintBand(surface, scene, line);
+        for (const line of this.raised) paintLine(surface, scene, line, line.faint ? 1 : EMPHASIS);
+      });
     }
     const radius = DOT_RADIUS * scene.ratio;
-    for (const { x, y, colour } of this.dots) {
-      const style = { fill: theme.colourOf(colour), stroke: theme.surface, width: 1.5 * scene.ratio };
-      surface.disc(style, scene.xs.at(x), scene.ys.at(y), radius);
+    for (const { x, y, line } of this.dots) {
+      const style = { fill: theme.colourOf(line.colour), stroke: theme.surface, width: 1.5 * scene.ratio };
+      surface.disc(style, scene.xs.at(x), scaleOf(line, scene).at(y), radius);
     }
   }
 }

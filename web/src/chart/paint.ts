@@ -5,13 +5,13 @@ import type { Line, MarkKind } from "../series/curve";
 import type { Clip } from "./extent";
 import { isSorted, windowOf } from "./lookup";
 import type { PixelScale } from "./scale";
+import { type SideScales, scaleOf, sidesOf } from "./sides";
 import type { Box, Surface } from "./surface";
-import { traceBand, traceLine } from "./trace";
+import { type Dot, traceBand, traceLine } from "./trace";
 
-export interface Scene {
+export interface Scene extends SideScales {
   readonly lines: readonly Line[];
   readonly xs: PixelScale;
-  readonly ys: PixelScale;
   readonly box: Box;
   /** Pixels of the surface for each CSS pixel. */
   readonly ratio: number;
@@ -26,9 +26,16 @@ const FAINT_ALPHA = 0.4;
 /** Points this far apart (in CSS pixels) are worth a dot each. */
 const SPARSE = 24;
 const DOT_RADIUS = 2.2;
+/** Points for each pixel column from which on a line is painted by pixels. */
+const DENSE = 0.5;
+/** A wider pen reaches over more columns than the next, which is all that pixels take into account. */
+const WIDEST = 3;
 
 export function paintLines(surface: Surface, scene: Scene): void {
-  const { lines, box } = scene;
+  const { box } = scene;
+  const { left, right } = sidesOf(scene.lines);
+  // what the right axis measures lies under the rest
+  const lines = right.length === 0 ? left : [...right, ...left];
   surface.within(box, () => {
     for (const line of lines) paintBand(surface, scene, line);
     for (const line of lines) if (line.faint) paintLine(surface, scene, line, 1);
@@ -36,7 +43,7 @@ export function paintLines(surface: Surface, scene: Scene): void {
   });
   for (const line of lines) {
     paintMarks(surface, scene, line);
-    if (scene.clip !== null && !line.faint) paintClipped(surface, scene, line, scene.clip);
+    if (scene.clip !== null && !line.faint && !line.isRight) paintClipped(surface, scene, line, scene.clip);
   }
 }
 
@@ -44,12 +51,14 @@ export function paintBand(surface: Surface, scene: Scene, line: Line): void {
   const { low, high } = line;
   if (low === null || high === null || line.faint) return;
   const fill = scene.colourOf(line.colour);
-  surface.path({ fill, alpha: BAND_ALPHA }, (pen) => traceBand(pen, line.x, low, high, scene.xs, scene.ys));
+  const ys = scaleOf(line, scene);
+  surface.path({ fill, alpha: BAND_ALPHA }, (pen) => traceBand(pen, line.x, low, high, scene.xs, ys));
 }
 
 /** Draw one line, `emphasis` times as thick. */
 export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: number): void {
-  const { xs, ys, ratio } = scene;
+  const { xs, ratio } = scene;
+  const ys = scaleOf(line, scene);
   const colour = scene.colourOf(line.colour);
   const alpha = line.faint ? FAINT_ALPHA : 1;
   const width = line.width * ratio * emphasis;
@@ -57,7 +66,11 @@ export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: 
   const [first, last] = windowOf(line.x, xs.min, xs.max);
   const dash = line.dash.map((length) => length * ratio);
   const style = { stroke: colour, width, dash, alpha, isCrowded: last - first > scene.box.width };
-  surface.path(style, (pen) => traceLine(pen, line.x, line.y, xs, ys, (x, y) => alone.push(x, y)));
+  const dot: Dot = (x, y) => alone.push(x, y);
+  const isDense = last - first > scene.box.width * DENSE && isSorted(line.x);
+  if (surface.pixels !== undefined && isDense && dash.length === 0 && width <= WIDEST)
+    surface.pixels(style, { x: line.x, y: line.y, xs, ys }, dot);
+  else surface.path(style, (pen) => traceLine(pen, line.x, line.y, xs, ys, dot));
   const radius = Math.max(DOT_RADIUS * ratio, width * 0.9);
   if (!line.faint && (last - first) * SPARSE * ratio < scene.box.width) {
     for (let i = 0; i < line.x.length; i++) {

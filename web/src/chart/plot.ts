@@ -10,6 +10,7 @@ import { type AxisTicks, axisTicks, X_SPACE, Y_SPACE } from "./axis";
 import { type Clip, type Hidden, xExtent, yExtent } from "./extent";
 import { paintLines, type Scene } from "./paint";
 import { type Bend, bendFor, bendOf, type PixelScale, pixelScale, type Range } from "./scale";
+import { type SideScales, sidesOf } from "./sides";
 import { type Box, CanvasSurface, type Surface } from "./surface";
 import type { ChartTheme } from "./theme";
 
@@ -19,7 +20,9 @@ export interface PlotSpec {
   readonly xAxis: string;
   readonly xScale: Scale;
   readonly yScale: Scale;
-  /** The y axis ends here; what lies outside is marked at the edge. */
+  /** Of the y axis on the right, if a line is measured by it. */
+  readonly rightScale?: Scale;
+  /** The left y axis ends here; what lies outside is marked at the edge. */
   readonly clip: Clip | null;
   readonly zoom: Zoom | null;
 }
@@ -41,7 +44,10 @@ export class Plot {
   private theme: ChartTheme;
   private x: Range = { min: 0, max: 1 };
   private y: Range = { min: 0, max: 1 };
+  /** Null if no line is measured by it. */
+  private right: { readonly bend: Bend; readonly range: Range } | null = null;
   private isEmpty = true;
+  private isLeftEmpty = true;
   private bentFor: PlotSpec | null = null;
   private xBend: Bend = bendOf("linear");
   private yBend: Bend = bendOf("linear");
@@ -80,10 +86,14 @@ export class Plot {
 
   /** Take another spec: only a change of axes needs another uPlot. */
   update(spec: PlotSpec): void {
-    const { spec: before, xBend, yBend } = this;
+    const { spec: before, xBend, yBend, right } = this;
     this.spec = spec;
     this.measure();
-    const isSame = before.xAxis === spec.xAxis && isBent(xBend, this.xBend) && isBent(yBend, this.yBend);
+    const isSame =
+      before.xAxis === spec.xAxis &&
+      isBent(xBend, this.xBend) &&
+      isBent(yBend, this.yBend) &&
+      (right === null ? this.right === null : this.right !== null && isBent(right.bend, this.right.bend));
     if (isSame) this.refresh();
     else {
       this.u.destroy();
@@ -112,13 +122,19 @@ export class Plot {
   }
 
   /** Scales in CSS pixels from the plotting area's corner, as the pointer has them. */
-  scales(): { xs: PixelScale; ys: PixelScale } {
+  scales(): { xs: PixelScale } & SideScales {
     const { width, height } = this.u.bbox;
     const ratio = uPlot.pxRatio;
     return {
       xs: pixelScale(this.xBend, this.x, 0, width / ratio),
-      ys: pixelScale(this.yBend, this.y, height / ratio, 0),
+      ...this.sideScales(height / ratio, 0),
     };
+  }
+
+  private sideScales(bottom: number, top: number): SideScales {
+    const ys = pixelScale(this.yBend, this.y, bottom, top);
+    const { right } = this;
+    return { ys, rightYs: right === null ? ys : pixelScale(right.bend, right.range, bottom, top) };
   }
 
   /** What the canvas shows, in its own pixels moved by the corner of `box`. */
@@ -127,7 +143,7 @@ export class Plot {
     return {
       lines: this.spec.lines,
       xs: pixelScale(this.xBend, this.x, left, left + width),
-      ys: pixelScale(this.yBend, this.y, top + height, top),
+      ...this.sideScales(top + height, top),
       box: { left, top, width, height },
       ratio: uPlot.pxRatio,
       clip: this.spec.clip,
@@ -148,17 +164,26 @@ export class Plot {
   }
 
   private measure(): void {
-    const { lines, zoom, xScale, yScale, clip } = this.spec;
+    const { lines, zoom, xScale, yScale, rightScale = "linear", clip } = this.spec;
+    const { left, right } = sidesOf(lines);
     if (lines !== this.bentFor?.lines || xScale !== this.bentFor.xScale || yScale !== this.bentFor.yScale) {
       this.xBend = bendFor(xScale, lines, "x");
-      this.yBend = bendFor(yScale, lines, "y");
+      this.yBend = bendFor(yScale, left, "y");
       this.bentFor = this.spec;
     }
     this.x = zoom === null ? xExtent(lines, this.xBend) : { min: zoom.first, max: zoom.last };
-    const { range, hidden } = yExtent(lines, this.x, this.yBend, clip);
+    const { range, hidden } = yExtent(left, this.x, this.yBend, clip);
     this.y = range;
     this.hidden = hidden;
-    this.isEmpty = lines.every((line) => line.x.length === 0);
+    this.right = null;
+    if (right.length > 0) {
+      const bend = bendFor(rightScale, right, "y");
+      const side = yExtent(right, this.x, bend, null);
+      this.right = { bend, range: side.range };
+      this.hidden = { ...hidden, notPositive: hidden.notPositive + side.hidden.notPositive };
+    }
+    this.isLeftEmpty = left.every((line) => line.x.length === 0);
+    this.isEmpty = this.isLeftEmpty && right.every((line) => line.x.length === 0);
   }
 
   private paintEmpty(surface: Surface): void {
@@ -168,9 +193,9 @@ export class Plot {
   }
 
   private refresh(): void {
-    const { x, y } = this.u.scales;
+    const { x, y, right } = this.u.scales;
     const moved =
-      x?.min !== this.x.min || x?.max !== this.x.max || y?.min !== this.y.min || y?.max !== this.y.max;
+      isMoved(x, this.x) || isMoved(y, this.y) || (this.right !== null && isMoved(right, this.right.range));
     if (!moved) {
       this.u.redraw(false, true);
       return;
@@ -178,7 +203,13 @@ export class Plot {
     this.u.batch(() => {
       this.u.setScale("x", { ...this.x });
       this.u.setScale("y", { ...this.y });
+      if (this.right !== null) this.u.setScale("right", { ...this.right.range });
     });
+  }
+
+  private rightEnds(): [number, number] {
+    const { min, max } = this.right?.range ?? this.y;
+    return [min, max];
   }
 
   private create(): void {
@@ -195,6 +226,8 @@ export class Plot {
     });
     const xTicks = axisTicks(this.spec.xAxis, this.xBend);
     const yTicks = axisTicks("value", this.yBend);
+    const { right } = this;
+    const rightTicks = axisTicks("value", right?.bend ?? this.yBend);
     new uPlot(
       {
         ...this.size,
@@ -205,6 +238,7 @@ export class Plot {
         scales: {
           x: { time: false, ...distribution(this.xBend), range: () => [this.x.min, this.x.max] },
           y: { ...distribution(this.yBend), range: () => [this.y.min, this.y.max] },
+          ...(right && { right: { ...distribution(right.bend), range: () => this.rightEnds() } }),
         },
         axes: [
           {
@@ -216,11 +250,27 @@ export class Plot {
           {
             ...axis(Y_SPACE),
             size: (u, labels) => axisWidth(u, labels, font),
-            splits: (u, _i, min, max) => this.places(yTicks, { min, max }, u.bbox.height, Y_SPACE),
+            splits: (u, _i, min, max) =>
+              this.isLeftEmpty ? [] : this.places(yTicks, { min, max }, u.bbox.height, Y_SPACE),
             values: (_u, places) => yTicks.labels(places),
           },
+          ...(right === null
+            ? []
+            : [
+                {
+                  ...axis(Y_SPACE),
+                  scale: "right",
+                  side: 1 as const,
+                  // one grid is enough: lines of two would lie between each other
+                  grid: { show: this.isLeftEmpty, stroke: () => this.theme.grid, width: 1 },
+                  size: (u: uPlot, labels: readonly string[] | null) => axisWidth(u, labels, font),
+                  splits: (u: uPlot, _i: number, min: number, max: number) =>
+                    this.places(rightTicks, { min, max }, u.bbox.height, Y_SPACE),
+                  values: (_u: uPlot, places: number[]) => rightTicks.labels(places),
+                },
+              ]),
         ],
-        series: [{}, { scale: "y", paths: () => null, points: { show: false } }],
+        series: [{}, nothingOn("y"), ...(right === null ? [] : [nothingOn("right")])],
         hooks: {
           draw: [
             (u) => {
@@ -233,10 +283,7 @@ export class Plot {
         },
       },
       // uPlot's own series is empty: the ranges are ours
-      [
-        [this.x.min, this.x.max],
-        [null, null],
-      ],
+      [[this.x.min, this.x.max], [null, null], ...(right === null ? [] : [[null, null]])],
       // drawn at once, not in a microtask, so that whoever spreads work over frames sees what it costs
       (u, draw) => {
         this.u = u;
@@ -245,6 +292,15 @@ export class Plot {
       },
     );
   }
+}
+
+/** A series of uPlot that draws nothing: it keeps a scale in use. */
+function nothingOn(scale: string): uPlot.Series {
+  return { scale, paths: () => null, points: { show: false } };
+}
+
+function isMoved(scale: uPlot.Scale | undefined, { min, max }: Range): boolean {
+  return scale?.min !== min || scale?.max !== max;
 }
 
 function distribution(bend: Bend): Partial<uPlot.Scale> {

@@ -56,6 +56,11 @@ export function pixelScale(bend: Bend, range: Range, from: number, to: number): 
   };
 }
 
+/** Return a scale that puts everything some pixels lower. */
+export function moved(scale: PixelScale, by: number): PixelScale {
+  return pixelScale(scale.bend, scale, scale.from + by, scale.to + by);
+}
+
 /** Return the range zoomed by `factor` (< 1 is closer) around a value that keeps its place. */
 export function zoomAround(bend: Bend, range: Range, value: number, factor: number): Range {
   const centre = bend.to(value);

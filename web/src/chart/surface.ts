@@ -1,7 +1,11 @@
 // A Surface takes paths and texts: a canvas on the screen and in a PNG, elements in an SVG (export/svg.ts).
 // All lengths are in the surface's own pixels.
 
-import type { Pen } from "./trace";
+import { eachStretch } from "./columns";
+import { windowOf } from "./lookup";
+import { moved, type PixelScale } from "./scale";
+import { type Ink, Sheet } from "./sheet";
+import type { Dot, Pen } from "./trace";
 
 export interface PathStyle {
   readonly stroke?: string;
@@ -12,6 +16,8 @@ export interface PathStyle {
   /** More points than pixels: how corners and ends are shaped is not seen. */
   readonly isCrowded?: boolean;
 }
+
+export type PixelStyle = Required<Pick<PathStyle, "stroke" | "width" | "alpha">>;
 
 export interface TextStyle {
   readonly colour: string;
@@ -30,8 +36,18 @@ export interface Box {
   readonly height: number;
 }
 
+/** A line by its points, x ascending, and where they are. */
+export interface Course {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly xs: PixelScale;
+  readonly ys: PixelScale;
+}
+
 export interface Surface {
   path(style: PathStyle, trace: (pen: Pen) => void): void;
+  /** Where a surface has pixels: draw a line pixel by pixel. Only inside of `within`. */
+  pixels?(style: PixelStyle, course: Course, dot: Dot): void;
   disc(style: PathStyle, x: number, y: number, radius: number): void;
   text(text: string, x: number, y: number, style: TextStyle): void;
   /** Draw with everything outside the box cut off. */
@@ -40,12 +56,43 @@ export interface Surface {
 }
 
 export class CanvasSurface implements Surface {
+  private box: Box | null = null;
+  private sheet: Sheet | null = null;
+
   constructor(
     private readonly context: CanvasRenderingContext2D,
     private readonly font: string,
   ) {}
 
+  pixels({ stroke, width, alpha }: PixelStyle, { x, y, xs, ys }: Course, dot: Dot): void {
+    if (this.box === null) throw new Error("pixels are painted within a box");
+    const { left, top, width: columns, height } = this.box;
+    this.sheet ??= cleanSheet(columns, height);
+    const { sheet } = this;
+    const ink = inkOf(stroke, alpha);
+    const range = windowOf(x, xs.min, xs.max);
+    eachStretch(
+      x,
+      y,
+      moved(xs, -left),
+      moved(ys, -top),
+      range,
+      columns,
+      (stretch) => sheet.line(stretch, ink, width),
+      (px, py) => dot(px + left, py + top),
+    );
+  }
+
+  /** Lay what was painted by pixels onto the canvas, before anything is drawn over it. */
+  private lay(): void {
+    if (this.sheet === null || this.box === null) return;
+    pixelContext().putImageData(this.sheet.image, 0, 0);
+    this.context.drawImage(pixelContext().canvas, this.box.left, this.box.top);
+    this.sheet = null;
+  }
+
   path(style: PathStyle, trace: (pen: Pen) => void): void {
+    this.lay();
     if (style.isCrowded && style.stroke !== undefined && (style.dash ?? []).length === 0) {
       const path = new Path2D();
       trace(path);
@@ -58,6 +105,7 @@ export class CanvasSurface implements Surface {
   }
 
   disc(style: PathStyle, x: number, y: number, radius: number): void {
+    this.lay();
     this.context.beginPath();
     this.context.arc(x, y, radius, 0, 2 * Math.PI);
     this.finish(style);
@@ -123,7 +171,10 @@ export class CanvasSurface implements Surface {
     context.beginPath();
     context.rect(box.left, box.top, box.width, box.height);
     context.clip();
+    this.box = wholePixels(box);
     draw();
+    this.lay();
+    this.box = null;
     context.restore();
   }
 
@@ -131,4 +182,52 @@ export class CanvasSurface implements Surface {
     this.context.font = `${size}px ${this.font}`;
     return this.context.measureText(text).width;
   }
+}
+
+function wholePixels({ left, top, width, height }: Box): Box {
+  const corner = { left: Math.floor(left), top: Math.floor(top) };
+  return {
+    ...corner,
+    width: Math.ceil(left + width) - corner.left,
+    height: Math.ceil(top + height) - corner.top,
+  };
+}
+
+// One sheet and its canvas for all: each is laid onto where it belongs before the next is begun.
+let shared: Sheet | null = null;
+let context: CanvasRenderingContext2D | null = null;
+
+function pixelContext(): CanvasRenderingContext2D {
+  // never on a graphics card: pixels are written and read back
+  context ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  if (context === null) throw new Error("this browser has no canvas");
+  return context;
+}
+
+function cleanSheet(width: number, height: number): Sheet {
+  if (shared?.image.width === width && shared.image.height === height) shared.clear();
+  else {
+    const { canvas } = pixelContext();
+    canvas.width = width;
+    canvas.height = height;
+    shared = new Sheet(new ImageData(width, height));
+  }
+  return shared;
+}
+
+const known = new Map<string, Ink>();
+
+/** Return a colour as bytes, as the canvas understands it. */
+function inkOf(colour: string, alpha: number): Ink {
+  let ink = known.get(colour);
+  if (ink === undefined) {
+    const one = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    if (one === null) throw new Error("this browser has no canvas");
+    one.fillStyle = colour;
+    one.fillRect(0, 0, 1, 1);
+    const [red = 0, green = 0, blue = 0, seen = 255] = one.getImageData(0, 0, 1, 1).data;
+    ink = { red, green, blue, alpha: seen / 255 };
+    known.set(colour, ink);
+  }
+  return alpha === 1 ? ink : { ...ink, alpha: ink.alpha * alpha };
 }

@@ -59,6 +59,8 @@ export interface Line {
   readonly marks: Mark[];
   /** How many runs are in it. */
   readonly members: number;
+  /** Measured by the y axis on the right. */
+  readonly isRight?: boolean;
 }
 
 export interface CurveFacts {
@@ -148,7 +150,7 @@ export function pointCount(curve: Curve): number {
 }
 
 /** Style of a line, without its data. */
-export type LineStyle = Pick<Line, "id" | "label" | "colour" | "dash" | "width" | "faint">;
+export type LineStyle = Pick<Line, "id" | "label" | "colour" | "dash" | "width" | "faint" | "isRight">;
 
 /** Return the line of a curve: its values, its true envelope if it is bucketed, its marks. */
 export function lineOf(curve: Curve, style: LineStyle): Line {

@@ -69,6 +69,14 @@ describe("svgOf", () => {
     expect(svgOf(figure({ lines })).length).toBeLessThan(600_000);
   });
 
+  test("has a second axis with ticks of its own for lines on the right", () => {
+    const lines = [line([0, 1], [0, 1]), line([0, 1], [4000, 9000], { label: "tokens", isRight: true })];
+    const texts = [...parsed(svgOf(figure({ lines, rightName: "tokens/s" }))).querySelectorAll("text")].map(
+      (one) => one.textContent,
+    );
+    expect(texts).toEqual(expect.arrayContaining(["0.4", "6k", "tokens/s"]));
+  });
+
   test("takes fonts, sizes and a see-through background", () => {
     const style = {
       fontSize: 9,
@@ -106,6 +114,16 @@ describe("csvOf", () => {
     expect(csvOf([banded, plain], "wall", "loss").split("\r\n").slice(1, 3)).toEqual([
       "a,2026-09-21T14:13:20.000Z,NaN,-1,1",
       "b (raw),2026-09-21T14:13:20.500Z,2,,",
+    ]);
+  });
+
+  test("says which axis a line is measured by if there are two", () => {
+    const lines = [line([0], [1]), line([0], [2], { label: "b", isRight: true })];
+    expect(csvOf(lines, "step", "y").split("\r\n")).toEqual([
+      "line,step,y,axis",
+      "a,0,1,left",
+      "b,0,2,right",
+      "",
     ]);
   });
 

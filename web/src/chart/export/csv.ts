@@ -7,14 +7,22 @@ import { axisName, exactX } from "../axis";
 
 /** Return the lines as drawn, faint (raw) ones too; low and high only if a line has them. */
 export function csvOf(lines: readonly Line[], xAxis: string, yName: string): string {
+  const hasRight = lines.some((line) => line.isRight);
   const hasBand = lines.some((line) => line.low !== null);
-  const head = ["line", axisName(xAxis), yName, ...(hasBand ? ["low", "high"] : [])];
+  const head = [
+    "line",
+    axisName(xAxis),
+    yName,
+    ...(hasBand ? ["low", "high"] : []),
+    ...(hasRight ? ["axis"] : []),
+  ];
   const rows = [head.map(field).join(",")];
   for (const line of lines) {
     const label = field(line.faint ? `${line.label} (raw)` : line.label);
     for (let i = 0; i < line.x.length; i++) {
       let row = `${label},${exactX(xAxis, line.x[i] as number)},${exact(line.y[i] as number)}`;
       if (hasBand) row += `,${cell(line.low, i)},${cell(line.high, i)}`;
+      if (hasRight) row += line.isRight ? ",right" : ",left";
       rows.push(row);
     }
   }

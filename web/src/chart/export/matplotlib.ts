@@ -6,6 +6,7 @@ import { axisName } from "../axis";
 import { xExtent, yExtent } from "../extent";
 import { type FigureSpec, legendLabel, legendLines } from "../figure";
 import { bendFor } from "../scale";
+import { sidesOf } from "../sides";
 
 export interface ScriptOptions {
   /** Inches. */
@@ -25,26 +26,40 @@ export function matplotlibOf(spec: FigureSpec, given: Partial<ScriptOptions> = {
   const named = new Set(legendLines(spec.lines));
   const lines = spec.lines.map((line) => lineText(line, spec, named.has(line), options)).join("");
   const isTime = spec.xAxis === "wall";
+  const hasRight = sidesOf(spec.lines).right.length > 0;
+  const time = isTime ? "    x = [datetime.fromtimestamp(at, timezone.utc) for at in x]\n" : "";
   return `"""${docText(spec.title)}, as shown by Strobe. Needs matplotlib; writes ${docText(options.file)}."""
 
 ${isTime ? "from datetime import datetime, timezone\n\n" : ""}import matplotlib.pyplot as plt
 
 nan = float("nan")  # a gap
 
-# label, style, x, y, low, high (a band, or None)
+# label, style, x, y, low, high (a band, or None)${hasRight ? ', "left" or "right" y axis' : ""}
 LINES = [
 ${lines}]
 
 figure, axes = plt.subplots(figsize=(${options.width}, ${options.height}), layout="constrained")
-for label, style, x, y, low, high in LINES:
-${isTime ? "    x = [datetime.fromtimestamp(at, timezone.utc) for at in x]\n" : ""}    axes.plot(x, y, label=label, **style)
+${
+  hasRight
+    ? `right_axes = axes.twinx()
+for label, style, x, y, low, high, side in LINES:
+    own = right_axes if side == "right" else axes
+${time}    own.plot(x, y, label=label, **style)
+    if low is not None:
+        own.fill_between(x, low, high, color=style["color"], alpha=0.18, linewidth=0)
+`
+    : `for label, style, x, y, low, high in LINES:
+${time}    axes.plot(x, y, label=label, **style)
     if low is not None:
         axes.fill_between(x, low, high, color=style["color"], alpha=0.18, linewidth=0)
-${scaleText(spec)}${limitsText(spec)}axes.set_title(${text(spec.title)}, loc="left")
+`
+}${scaleText(spec)}${limitsText(spec)}axes.set_title(${text(spec.title)}, loc="left")
 axes.set_xlabel(${text(isTime ? "time (UTC)" : spec.xAxis === "relative" ? "seconds since start" : axisName(spec.xAxis))})
-${spec.yName === undefined ? "" : `axes.set_ylabel(${text(spec.yName)})\n`}axes.grid(True, alpha=0.3)
+${spec.yName === undefined ? "" : `axes.set_ylabel(${text(spec.yName)})\n`}${
+  hasRight && spec.rightName !== undefined ? `right_axes.set_ylabel(${text(spec.rightName)})\n` : ""
+}axes.grid(True, alpha=0.3)
 axes.spines[["top", "right"]].set_visible(False)
-${named.size > 1 ? "axes.legend(frameon=False)\n" : ""}
+${hasRight ? 'right_axes.spines["top"].set_visible(False)\n' : ""}${legendText(named.size, hasRight)}
 figure.savefig(${text(options.file)})
 `;
 }
@@ -62,7 +77,18 @@ function lineText(line: Line, spec: FigureSpec, isNamed: boolean, { colourOf }: 
   const rows = columns
     .map((column) => `        ${column === null ? "None" : list(column, shown)},\n`)
     .join("");
-  return `    (\n        ${label},\n        {${style.join(", ")}},\n${rows}    ),\n`;
+  const side = spec.lines.some((one) => one.isRight)
+    ? `        ${line.isRight ? '"right"' : '"left"'},\n`
+    : "";
+  return `    (\n        ${label},\n        {${style.join(", ")}},\n${rows}${side}    ),\n`;
+}
+
+function legendText(count: number, hasRight: boolean): string {
+  if (count < 2) return "";
+  // each of two axes has a legend of its own, and they would lie on each other
+  return hasRight
+    ? 'figure.legend(frameon=False, loc="outside lower center", ncols=2)\n'
+    : "axes.legend(frameon=False)\n";
 }
 
 function indices(x: Float64Array, first: number, last: number): number[] {
@@ -89,16 +115,18 @@ function list(values: Float64Array, at: readonly number[]): string {
 }
 
 function scaleText(spec: FigureSpec): string {
+  const { left, right } = sidesOf(spec.lines);
   let lines = "";
-  for (const [axis, kind] of [
-    ["x", spec.xScale],
-    ["y", spec.yScale],
+  for (const [axes, axis, kind, own] of [
+    ["axes", "x", spec.xScale, spec.lines],
+    ["axes", "y", spec.yScale, left],
+    ["right_axes", "y", right.length > 0 ? spec.rightScale : "linear", right],
   ] as const) {
-    if (kind === "log") lines += `axes.set_${axis}scale("log", nonpositive="mask")\n`;
+    if (kind === "log") lines += `${axes}.set_${axis}scale("log", nonpositive="mask")\n`;
     if (kind === "symlog") {
-      const { threshold } = bendFor(kind, spec.lines, axis);
+      const { threshold } = bendFor(kind, own, axis);
       // asinh is the curve that the page draws; matplotlib's own "symlog" has a kink
-      lines += `axes.set_${axis}scale("asinh", linear_width=${threshold})\n`;
+      lines += `${axes}.set_${axis}scale("asinh", linear_width=${threshold})\n`;
     }
   }
   return lines;
@@ -115,8 +143,16 @@ function limitsText(spec: FigureSpec): string {
     zoom === null
       ? xExtent(spec.lines, bendFor(spec.xScale, spec.lines, "x"))
       : { min: zoom.first, max: zoom.last };
-  const { range } = yExtent(spec.lines, window, bendFor(spec.yScale, spec.lines, "y"), spec.clip);
-  return `${lines}axes.set_ylim(${range.min}, ${range.max})\n`;
+  const { left, right } = sidesOf(spec.lines);
+  for (const [axes, own, kind, clip] of [
+    ["axes", left, spec.yScale, spec.clip],
+    ["right_axes", right, spec.rightScale ?? "linear", null],
+  ] as const) {
+    if (own.length === 0 && axes === "right_axes") continue;
+    const { range } = yExtent(own, window, bendFor(kind, own, "y"), clip);
+    lines += `${axes}.set_ylim(${range.min}, ${range.max})\n`;
+  }
+  return lines;
 }
 
 /** Return a Python string literal; JSON's escapes are Python's too, and $ would begin mathematics. */

@@ -1,12 +1,14 @@
 // Parallel coordinates: each run is a strand through one axis per key. A drag along an axis brushes a range of it; runs
 // outside any brush are dim. Texts get equal places in order, numbers their own scale.
 
+import { useMemo } from "preact/hooks";
 import { number } from "../../series/format";
 import type { Scale } from "../../view/state";
 import { axisTicks } from "../axis";
 import { type Bend, bendOf, type PixelScale, pixelScale, type Range } from "../scale";
 import { followDrag } from "./drag";
 import { useWidth } from "./frame";
+import { useMarked } from "./marked";
 
 export type Cell = number | string | null;
 
@@ -97,18 +99,30 @@ export function brushedRows(
 export function Parallel(props: ParallelProps) {
   const { rows, axes, height = 340, brushes = {}, highlighted = null, onBrush, onHover } = props;
   const [holder, width] = useWidth();
-  const gap = axes.length > 1 ? (width - INSET.left - INSET.right) / (axes.length - 1) : 0;
-  const placed: PlacedAxis[] = axes.map((axis, i) => {
-    const { places, names, range, bend } = placeValues(axis);
-    const ys = pixelScale(bend, range, height - INSET.bottom, INSET.top);
-    return { axis, x: INSET.left + i * gap, ys, names, places };
-  });
+  const placed = useMemo(() => placeAxes(axes, width, height), [axes, width, height]);
   const ids = props.brushed === undefined ? brushedRows(rows, axes, brushes) : props.brushed;
   const change = (name: string, range: Range | null): void => {
     const { [name]: _old, ...others } = brushes;
     const next = range === null ? others : { ...others, [name]: range };
     onBrush?.(next, brushedRows(rows, axes, next));
   };
+  const strands = useMemo(
+    () =>
+      rows.map((row, i) => (
+        <path
+          key={row.id}
+          class="strand"
+          d={strand(placed, i)}
+          stroke={row.colour}
+          onPointerEnter={() => onHover?.(row.id)}
+          onPointerLeave={() => onHover?.(null)}
+        >
+          <title>{`${row.label}\n${axes.map((axis) => `${axis.name}: ${cellText(axis.values[i])}`).join("\n")}`}</title>
+        </path>
+      )),
+    [rows, axes, placed, onHover],
+  );
+  const marked = useMarked(rows, ids, highlighted);
   return (
     <div ref={holder} class="svg-chart" style={{ height: `${height}px` }}>
       {width > 0 && (
@@ -119,18 +133,7 @@ export function Parallel(props: ParallelProps) {
           aria-roledescription="parallel coordinates"
           aria-label={`${rows.length} runs over ${axes.length} axes`}
         >
-          {rows.map((row, i) => (
-            <path
-              key={row.id}
-              class={strandClass(row.id, ids, highlighted)}
-              d={strand(placed, i)}
-              stroke={row.colour}
-              onPointerEnter={() => onHover?.(row.id)}
-              onPointerLeave={() => onHover?.(null)}
-            >
-              <title>{`${row.label}\n${axes.map((axis) => `${axis.name}: ${cellText(axis.values[i])}`).join("\n")}`}</title>
-            </path>
-          ))}
+          <g ref={marked}>{strands}</g>
           {placed.map((one) => (
             <AxisColumn
               key={one.axis.name}
@@ -143,6 +146,15 @@ export function Parallel(props: ParallelProps) {
       )}
     </div>
   );
+}
+
+function placeAxes(axes: readonly ParallelAxis[], width: number, height: number): PlacedAxis[] {
+  const gap = axes.length > 1 ? (width - INSET.left - INSET.right) / (axes.length - 1) : 0;
+  return axes.map((axis, i) => {
+    const { places, names, range, bend } = placeValues(axis);
+    const ys = pixelScale(bend, range, height - INSET.bottom, INSET.top);
+    return { axis, x: INSET.left + i * gap, ys, names, places };
+  });
 }
 
 interface AxisColumnProps {
@@ -231,11 +243,6 @@ function strand(placed: readonly PlacedAxis[], row: number): string {
     isOn = true;
   }
   return path;
-}
-
-function strandClass(id: string, ids: ReadonlySet<string> | null, highlighted: string | null): string {
-  if (id === highlighted) return "strand meant";
-  return ids !== null && !ids.has(id) ? "strand dim" : "strand";
 }
 
 function cellText(value: Cell | undefined): string {

@@ -1,11 +1,12 @@
 // Two numbers of each run against each other. A drag brushes the runs in a rectangle; props in, events out.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { number } from "../../series/format";
 import type { Scale } from "../../view/state";
 import { bendOf, pixelScale, type Range } from "../scale";
 import { followDrag, type Place } from "./drag";
 import { Axes, useWidth } from "./frame";
+import { useMarked } from "./marked";
 
 export interface ScatterPoint {
   readonly id: string;
@@ -45,10 +46,16 @@ export function Scatter(props: ScatterProps) {
   const [holder, width] = useWidth();
   const [box, setBox] = useState<{ from: Place; to: Place } | null>(null);
   const [at, setAt] = useState(-1);
-  const shown = props.points.filter((point) => isPlaced(point.x, xScale) && isPlaced(point.y, yScale));
-  const missing = props.points.length - shown.length;
-  const xs = pixelScale(bendOf(xScale), rangeOf(shown, "x", xScale), INSET.left, width - INSET.right);
-  const ys = pixelScale(bendOf(yScale), rangeOf(shown, "y", yScale), height - INSET.bottom, INSET.top);
+  const { points } = props;
+  const { shown, xs, ys } = useMemo(() => {
+    const placed = points.filter((point) => isPlaced(point.x, xScale) && isPlaced(point.y, yScale));
+    return {
+      shown: placed,
+      xs: pixelScale(bendOf(xScale), rangeOf(placed, "x", xScale), INSET.left, width - INSET.right),
+      ys: pixelScale(bendOf(yScale), rangeOf(placed, "y", yScale), height - INSET.bottom, INSET.top),
+    };
+  }, [points, xScale, yScale, width, height]);
+  const missing = points.length - shown.length;
 
   const brush = (from: Place, to: Place): void => {
     setBox({ from, to });
@@ -86,6 +93,30 @@ export function Scatter(props: ScatterProps) {
   };
   const current = shown[at];
   const meant = props.highlighted ?? current?.id ?? null;
+  const marked = useMarked(shown, brushed, meant);
+  const drawing = useMemo(
+    () => (
+      <>
+        <Axes xs={xs} ys={ys} xName={xName} yName={yName} />
+        <g ref={marked}>
+          {shown.map((point) => (
+            <circle
+              key={point.id}
+              class="point"
+              cx={xs.at(point.x)}
+              cy={ys.at(point.y)}
+              r={4}
+              fill={point.colour}
+              onPointerEnter={() => onHover?.(point.id)}
+            >
+              <title>{`${point.label}\n${xName} ${number(point.x)}\n${yName} ${number(point.y)}`}</title>
+            </circle>
+          ))}
+        </g>
+      </>
+    ),
+    [shown, xs, ys, xName, yName, onHover],
+  );
   return (
     <div ref={holder} class="svg-chart" style={{ height: `${height}px` }}>
       {width > 0 && (
@@ -101,20 +132,7 @@ export function Scatter(props: ScatterProps) {
           onPointerDown={(event) => followDrag(event, { move: brush, click: clear })}
           onPointerLeave={() => onHover?.(null)}
         >
-          <Axes xs={xs} ys={ys} xName={xName} yName={yName} />
-          {shown.map((point) => (
-            <circle
-              key={point.id}
-              class={pointClass(point.id, brushed, meant)}
-              cx={xs.at(point.x)}
-              cy={ys.at(point.y)}
-              r={point.id === meant ? 6 : 4}
-              fill={point.colour}
-              onPointerEnter={() => onHover?.(point.id)}
-            >
-              <title>{`${point.label}\n${xName} ${number(point.x)}\n${yName} ${number(point.y)}`}</title>
-            </circle>
-          ))}
+          {drawing}
           {box !== null && brushed !== null && (
             <rect
               class="brush"
@@ -126,20 +144,13 @@ export function Scatter(props: ScatterProps) {
           )}
         </svg>
       )}
-      {missing > 0 && (
-        <p class="svg-note">{`${missing} of ${props.points.length} have no place on these axes`}</p>
-      )}
+      {missing > 0 && <p class="svg-note">{`${missing} of ${points.length} have no place on these axes`}</p>}
       <span class="unseen" role="status">
         {current !== undefined &&
           `${current.label}: ${xName} ${number(current.x)}, ${yName} ${number(current.y)}`}
       </span>
     </div>
   );
-}
-
-function pointClass(id: string, brushed: ReadonlySet<string> | null, meant: string | null): string {
-  if (id === meant) return "point meant";
-  return brushed !== null && !brushed.has(id) ? "point dim" : "point";
 }
 
 function isPlaced(value: number, scale: Scale): boolean {
