@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from strobe.swarm.net import PLAIN, Caller, Limits, Payload, PeerBusy, PeerNetwork, PeerRefused, PeerUnreachable
+from strobe.swarm.net import PLAIN, Caller, Limits, Payload, PeerBusy, PeerNetwork, PeerRefused, PeerUnreachable, Pieces
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from tests.swarm.net.peers import bad_stream, peers, run
 
@@ -54,6 +54,21 @@ def test_views_of_other_shapes_are_sent_as_their_bytes() -> None:
         async with peers() as (ann, bob):
             floats = memoryview(os.urandom(80_000)).cast("I", (100, 200))
             assert bytes(await ann.call(bob.address.contact, "echo", floats, timeout_s=5)) == floats.tobytes()
+
+    run(work())
+
+
+@pytest.mark.parametrize("suite", [AES_GCM, PLAIN])
+@pytest.mark.parametrize("size", [1000, 2 * MB])
+def test_a_payload_in_pieces_arrives_whole_both_ways(suite: Suite, size: int) -> None:
+    async def work() -> None:
+        async with peers(suite=suite) as (ann, bob):
+            tail = os.urandom(size)
+            bob.serve("twice", lambda caller, payload: Pieces((payload, b"", memoryview(tail))))
+            sent = Pieces((b"head", memoryview(tail), b"end"))
+            assert len(sent) == size + 7
+            got = await ann.call(bob.address.contact, "twice", sent, timeout_s=10)
+            assert bytes(got) == b"head" + tail + b"end" + tail
 
     run(work())
 

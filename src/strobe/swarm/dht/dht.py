@@ -28,6 +28,8 @@ from strobe.swarm.dht.process import ProcessHost
 from strobe.swarm.dht.reply import Reply
 from strobe.swarm.dht.validator import RecordValidator
 from strobe.swarm.net.address import Address
+from strobe.swarm.net.cipher import AES_GCM, Suite
+from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import PeerId
 
 _Result = TypeVar("_Result")
@@ -42,7 +44,8 @@ class DHT:
     """A peer of a swarm. Without `initial_peers` it is the first of a new one.
 
     `process=True` gives the peer a process of its own, which a program that keeps Python busy may want; otherwise it
-    lives in a thread. `hosts` are the addresses to listen at: by default only this machine.
+    lives in a thread. `hosts` are the addresses to listen at: by default only this machine. `limits` bound what others
+    may ask of it; `suite` is how peers of the swarm seal what they say, the same for all.
     """
 
     def __init__(
@@ -58,6 +61,8 @@ class DHT:
         process: bool = False,
         validators: Sequence[RecordValidator] = (),
         options: Options | None = None,
+        limits: Limits | None = None,
+        suite: Suite = AES_GCM,
     ) -> None:
         if isinstance(initial_peers, str):
             raise UsageError(f"initial_peers is a list of addresses, not one text: [{initial_peers!r}]")
@@ -70,6 +75,8 @@ class DHT:
             identity_path=Path(identity_path) if identity_path is not None else None,
             options=replace(options, client_mode=True) if client_mode else options,
             validators=tuple(validators),
+            limits=limits,
+            suite=suite,
         )
         self._host: Host = ProcessHost(self._plan) if process else ThreadHost(self._plan)
         self._address: Address | None = None

@@ -20,7 +20,9 @@ from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.reply import Reply
 from strobe.swarm.dht.validator import CompositeValidator, RecordValidator
 from strobe.swarm.net.address import Address
+from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.peer_network import PeerNetwork
 
 _Result = TypeVar("_Result")
@@ -42,12 +44,16 @@ class Plan:
     identity_path: Path | None = None
     options: Options
     validators: tuple[RecordValidator, ...] = ()
+    limits: Limits | None = None
+    suite: Suite = AES_GCM
 
     async def open(self) -> Node:
         """Return a node that has joined."""
         identity = Identity.load_or_create(self.identity_path) if self.identity_path else Identity.generate()
         contacts = [contact for text in self.initial_peers for contact in Address.parse(text).contacts]
-        network = await PeerNetwork.listen(identity, self.hosts, self.port, announce=self.announce)
+        network = await PeerNetwork.listen(
+            identity, self.hosts, self.port, announce=self.announce, limits=self.limits, suite=self.suite
+        )
         validator = CompositeValidator(self.validators) if self.validators else None
         return await Node.create(network, contacts, self.options, validator=validator)
 

@@ -22,6 +22,8 @@ from strobe.swarm.net.network import (
     PeerId,
     PeerRefused,
     PeerUnreachable,
+    Pieces,
+    Sendable,
 )
 from strobe.swarm.net.peer_network import PeerNetwork
 
@@ -43,6 +45,8 @@ __all__ = [
     "PeerNetwork",
     "PeerRefused",
     "PeerUnreachable",
+    "Pieces",
+    "Sendable",
     "parse_peer_id",
     "peer_text",
     "verify",

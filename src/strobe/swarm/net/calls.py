@@ -15,7 +15,7 @@ from collections.abc import Callable
 from strobe.swarm.net import message as m
 from strobe.swarm.net.identity import peer_text
 from strobe.swarm.net.limits import Limits
-from strobe.swarm.net.network import Contact, Payload, PeerRefused, PeerUnreachable
+from strobe.swarm.net.network import Contact, Payload, PeerRefused, PeerUnreachable, Sendable
 from strobe.swarm.net.session import Session
 
 #: how long a peer that said it is working is left alone
@@ -45,7 +45,7 @@ class Call:
     )
 
     def __init__(
-        self, contact: Contact, method: bytes, payload: Payload, future: asyncio.Future[Payload], deadline: float
+        self, contact: Contact, method: bytes, payload: Sendable, future: asyncio.Future[Payload], deadline: float
     ) -> None:
         self.contact = contact
         self.method = method

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import struct
 
-from strobe.swarm.net.network import Payload, PeerBusy, PeerRefused
+from strobe.swarm.net.network import PeerBusy, PeerRefused, Pieces, Sendable
 
 REQUEST, REPLY, REFUSED, WORKING, CANCEL, ON_STREAM, PART, AGAIN = range(1, 9)
 
@@ -33,8 +33,10 @@ _MAX_REASON = 500
 _MAX_BEHIND = 0xFFFF
 
 
-def request(number: int, oldest: int, method: bytes, payload: Payload) -> bytes:
+def request(number: int, oldest: int, method: bytes, payload: Sendable) -> bytes:
     head = _REQUEST.pack(REQUEST, number, min(number - oldest, _MAX_BEHIND), len(method))
+    if isinstance(payload, Pieces):
+        return b"".join((head, method, *payload.parts))
     return b"".join((head, method, payload))
 
 
@@ -50,7 +52,9 @@ def parse_request(message: bytes) -> tuple[int, int, bytes, bytes] | None:
     return number, number - behind if behind < _MAX_BEHIND else 0, message[_REQUEST.size : start], message[start:]
 
 
-def reply(number: int, payload: Payload) -> bytes:
+def reply(number: int, payload: Sendable) -> bytes:
+    if isinstance(payload, Pieces):
+        payload = payload.joined()
     return HEAD.pack(REPLY, number) + payload
 
 

@@ -14,7 +14,7 @@ reaches the caller as PeerRefused without its text.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple, NewType, Protocol, TypeAlias
 
 from strobe.errors import Error
@@ -28,6 +28,26 @@ PeerId = NewType("PeerId", bytes)
 
 #: What a payload may be. Large ones arrive as a memoryview of a buffer that belongs to whoever received it.
 Payload: TypeAlias = bytes | bytearray | memoryview
+
+
+class Pieces:
+    """A payload in several buffers (of bytes), to be sent one after the other without being joined first."""
+
+    __slots__ = ("_size", "parts")
+
+    def __init__(self, parts: Iterable[Payload]) -> None:
+        self.parts = tuple(part for part in parts if len(part))
+        self._size = sum(map(len, self.parts))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def joined(self) -> bytes:
+        return b"".join(self.parts)
+
+
+#: What can be sent. It arrives as a Payload, whatever it was.
+Sendable: TypeAlias = Payload | Pieces
 
 
 class Contact(NamedTuple):
@@ -51,7 +71,7 @@ class Caller(NamedTuple):
 
 
 #: A handler that has nothing to wait for is a plain function (it is answered without a task); others are coroutines.
-Handler: TypeAlias = Callable[[Caller, Payload], "Payload | Awaitable[Payload]"]
+Handler: TypeAlias = Callable[[Caller, Payload], "Sendable | Awaitable[Sendable]"]
 
 
 class NetworkError(Error):
@@ -93,7 +113,7 @@ class Network(Protocol):
     def serve(self, method: str, handler: Handler) -> None:
         """Answer calls of `method` (1 to 64 ASCII characters) with what the handler returns, once per call."""
 
-    async def call(self, peer: Contact, method: str, payload: Payload, *, timeout_s: float) -> Payload:
+    async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
         """Return the peer's answer. Raises PeerUnreachable, PeerRefused or PeerBusy; cancelling it gives up the call.
 
         `payload` is not copied: leave it alone until the call has returned.

@@ -21,7 +21,7 @@ from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.handshakes import Dial, Handshakes
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
-from strobe.swarm.net.network import Contact, Handler, NetworkError, Payload, PeerRefused, PeerUnreachable
+from strobe.swarm.net.network import Contact, Handler, NetworkError, Payload, PeerRefused, PeerUnreachable, Sendable
 from strobe.swarm.net.ports import DatagramPort, OpenPort, SocketAddress, bind, numeric, reachable_host, socket_address
 from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
@@ -118,7 +118,7 @@ class PeerNetwork:
     def serve(self, method: str, handler: Handler) -> None:
         self.serving.serve(method, handler)
 
-    async def call(self, peer: Contact, method: str, payload: Payload, *, timeout_s: float) -> Payload:
+    async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
         if type(payload) is memoryview and (payload.itemsize != 1 or payload.ndim != 1):
             payload = payload.cast("B")
         if len(payload) > self._limits.max_payload:

@@ -6,7 +6,7 @@ ones need its room. A request whose reply is gone is still known as seen, so its
 
 from __future__ import annotations
 
-from strobe.swarm.net.network import Payload
+from strobe.swarm.net.network import Sendable
 from strobe.swarm.net.replay import ReplayWindow
 
 #: What a session's replies may hold for a peer that does not confirm them: a full window of the longest.
@@ -26,7 +26,7 @@ class Large:
 
     __slots__ = ("payload",)
 
-    def __init__(self, payload: Payload) -> None:
+    def __init__(self, payload: Sendable) -> None:
         self.payload = payload
 
 

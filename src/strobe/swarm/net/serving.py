@@ -13,7 +13,7 @@ from functools import partial
 from strobe.errors import UsageError
 from strobe.swarm.net import message as m
 from strobe.swarm.net.limits import Limits
-from strobe.swarm.net.network import Handler, Payload, PeerBusy, PeerRefused
+from strobe.swarm.net.network import Handler, Payload, PeerBusy, PeerRefused, Pieces, Sendable
 from strobe.swarm.net.replies import Large, Running, Sent
 from strobe.swarm.net.session import Session
 
@@ -22,7 +22,7 @@ _BUSY_S = 0.25
 _PATIENCE_S = 2.0
 #: replies that wait for a peer to open a stream
 _MAX_UNFETCHED = 8
-_BUFFERS = (bytes, bytearray, memoryview)
+_BUFFERS = (bytes, bytearray, memoryview, Pieces)
 
 
 class Serving:
@@ -31,7 +31,7 @@ class Serving:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._handlers: dict[bytes, Handler] = {}
-        self._tasks: dict[tuple[int, int], asyncio.Future[Payload]] = {}
+        self._tasks: dict[tuple[int, int], asyncio.Future[Sendable]] = {}
         self.served = 0
         self.failed = 0
         self.refused = 0
@@ -148,12 +148,12 @@ class Serving:
         return PeerRefused(f"the handler of {method.decode()!r} failed")
 
     def _finished(
-        self, session: Session, number: int, method: bytes, by_stream: bool, held: int, task: asyncio.Future[Payload]
+        self, session: Session, number: int, method: bytes, by_stream: bool, held: int, task: asyncio.Future[Sendable]
     ) -> None:
         session.running -= 1
         del self._tasks[session.index, number]
         if task.cancelled():
-            answer: Payload | PeerRefused = PeerRefused("cancelled")
+            answer: Sendable | PeerRefused = PeerRefused("cancelled")
         elif (fault := task.exception()) is None:
             answer = task.result()
             self.served += 1
@@ -164,7 +164,7 @@ class Serving:
         self._answer(session, number, answer, by_stream, held)
 
     def _answer(
-        self, session: Session, number: int, answer: Payload | PeerRefused, by_stream: bool, held: int = 0
+        self, session: Session, number: int, answer: Sendable | PeerRefused, by_stream: bool, held: int = 0
     ) -> None:
         if held:
             self.release(session, held)
@@ -178,7 +178,7 @@ class Serving:
         session.replies.keep(number, message)
         _say(session, message, by_stream)
 
-    def _answer_large(self, session: Session, number: int, payload: Payload, by_stream: bool) -> None:
+    def _answer_large(self, session: Session, number: int, payload: Sendable, by_stream: bool) -> None:
         limit = self._limits.max_payload
         if len(payload) > limit:
             refusal = PeerRefused(f"the reply has {len(payload)} bytes, over this peer's limit of {limit}")
@@ -190,7 +190,7 @@ class Serving:
             self._send_large(session, number, payload)
 
     @staticmethod
-    def _send_large(session: Session, number: int, payload: Payload) -> None:
+    def _send_large(session: Session, number: int, payload: Sendable) -> None:
         if session.stream is not None:
             # What a stream took over is not kept: it may be hundreds of megabytes.
             session.replies.hand_over(number)

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from strobe.errors import Error
 from strobe.swarm.net import message as m
 from strobe.swarm.net.cipher import Cipher, InvalidTag, nonce
-from strobe.swarm.net.network import Payload
+from strobe.swarm.net.network import Pieces, Sendable
 from strobe.swarm.net.session import Session
 
 #: length of what follows, kind, number
@@ -62,13 +62,29 @@ class Ciphers(NamedTuple):
 
 
 class _Outgoing:
-    __slots__ = ("is_reply", "number", "offset", "view")
+    __slots__ = ("_offset", "_views", "is_reply", "number", "size")
 
-    def __init__(self, number: int, is_reply: bool, payload: Payload) -> None:
+    def __init__(self, number: int, is_reply: bool, payload: Sendable) -> None:
         self.number = number
         self.is_reply = is_reply
-        self.view = memoryview(payload).cast("B")
-        self.offset = 0
+        self.size = len(payload)
+        parts = payload.parts if isinstance(payload, Pieces) else (payload,)
+        self._views = deque(memoryview(part).cast("B") for part in parts)
+        self._offset = 0
+
+    @property
+    def is_done(self) -> bool:
+        return not self._views
+
+    def take(self) -> memoryview:
+        """Return the next chunk; none reaches over the end of one of the payload's buffers."""
+        view = self._views[0]
+        piece = view[self._offset : self._offset + CHUNK]
+        self._offset += len(piece)
+        if self._offset == len(view):
+            self._views.popleft()
+            self._offset = 0
+        return piece
 
 
 class _Incoming:
@@ -126,16 +142,16 @@ class Stream:
         self._small.append(_framed(ATTACHED, 0, b""))
         self._notify()
 
-    def send_request(self, number: int, oldest: int, method: bytes, payload: Payload) -> None:
+    def send_request(self, number: int, oldest: int, method: bytes, payload: Sendable) -> None:
         outgoing = _Outgoing(number, False, payload)
-        self._small.append(_framed(OPEN_REQUEST, number, _OPEN.pack(len(outgoing.view), oldest) + method))
+        self._small.append(_framed(OPEN_REQUEST, number, _OPEN.pack(outgoing.size, oldest) + method))
         self._large.append(outgoing)
         self._notify()
 
-    def send_large(self, number: int, payload: Payload) -> None:
+    def send_large(self, number: int, payload: Sendable) -> None:
         """Queue a reply."""
         outgoing = _Outgoing(number, True, payload)
-        self._small.append(_framed(OPEN_REPLY, number, _OPEN.pack(len(outgoing.view), 0)))
+        self._small.append(_framed(OPEN_REPLY, number, _OPEN.pack(outgoing.size, 0)))
         self._large.append(outgoing)
         self._notify()
 
@@ -164,9 +180,8 @@ class Stream:
                 self._wake = None
                 continue
             outgoing = self._large.popleft()
-            piece = outgoing.view[outgoing.offset : outgoing.offset + CHUNK]
-            outgoing.offset += len(piece)
-            if outgoing.offset < len(outgoing.view):
+            piece = outgoing.take()
+            if not outgoing.is_done:
                 self._large.append(outgoing)
             head = _FRAME.pack(
                 len(piece) + self._tag, CHUNK_REPLY if outgoing.is_reply else CHUNK_REQUEST, outgoing.number

@@ -17,7 +17,17 @@ from typing import Final
 
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.identity import Identity
-from strobe.swarm.net.network import Caller, Contact, Handler, Payload, PeerId, PeerRefused, PeerUnreachable
+from strobe.swarm.net.network import (
+    Caller,
+    Contact,
+    Handler,
+    Payload,
+    PeerId,
+    PeerRefused,
+    PeerUnreachable,
+    Pieces,
+    Sendable,
+)
 
 _RETRANSMIT_S: Final = 0.2
 
@@ -79,7 +89,7 @@ class SimNetwork:
     def serve(self, method: str, handler: Handler) -> None:
         self._handlers[method] = handler
 
-    async def call(self, peer: Contact, method: str, payload: Payload, *, timeout_s: float) -> Payload:
+    async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
         world = self._world
         world.num_calls += 1
         world.num_bytes += len(payload)
@@ -92,7 +102,7 @@ class SimNetwork:
         if target is None:
             await asyncio.sleep(timeout_s - delay / 2)
             raise PeerUnreachable(f"{peer.host}:{peer.port} did not answer within {timeout_s:g} s")
-        answer = await target.answer(Caller(self.address.contact, b""), method, payload)
+        answer = await target.answer(Caller(self.address.contact, b""), method, _as_received(payload))
         world.num_bytes += len(answer)
         await asyncio.sleep(delay / 2)
         return answer
@@ -104,7 +114,7 @@ class SimNetwork:
             raise PeerRefused(f"no method {method!r} here")
         try:
             answer = handler(caller, payload)
-            return await answer if inspect.isawaitable(answer) else answer
+            return _as_received(await answer if inspect.isawaitable(answer) else answer)
         except PeerRefused:
             raise
         except Exception as exc:  # what the real network does; the test sees it in `errors`
@@ -113,3 +123,7 @@ class SimNetwork:
 
     async def close(self) -> None:
         self.is_closed = True
+
+
+def _as_received(payload: Sendable) -> Payload:
+    return payload.joined() if isinstance(payload, Pieces) else payload
