@@ -2,7 +2,7 @@
 // on the screen at once never freeze the page.
 
 /** The browser still has to paint what was drawn, which takes longer than drawing: together less than 50 ms. */
-const BUDGET_MS = 12;
+const BUDGET_MS = 30;
 
 const waiting = new Set<() => void>();
 let isScheduled = false;

@@ -204,13 +204,14 @@ function pixelContext(): CanvasRenderingContext2D {
   return context;
 }
 
+/** Return a sheet without anything on it, of this size or larger. */
 function cleanSheet(width: number, height: number): Sheet {
-  if (shared?.image.width === width && shared.image.height === height) shared.clear();
+  const { canvas } = pixelContext();
+  if (shared !== null && canvas.width >= width && canvas.height >= height) shared.clear();
   else {
-    const { canvas } = pixelContext();
-    canvas.width = width;
-    canvas.height = height;
-    shared = new Sheet(new ImageData(width, height));
+    canvas.width = Math.max(width, canvas.width);
+    canvas.height = Math.max(height, canvas.height);
+    shared = new Sheet(new ImageData(canvas.width, canvas.height));
   }
   return shared;
 }

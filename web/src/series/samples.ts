@@ -1,6 +1,6 @@
 // Which samples of the system belong on one chart, and what that is called. Pure.
 
-import { naturalCompare } from "../../../series/natural";
+import { naturalCompare } from "./natural";
 
 export interface SamplePanel {
   readonly id: string;
@@ -77,6 +77,12 @@ function placeOf(key: string): Place {
   const disk = /^disk\.(.+)\.(usagePercent|usageGB|freeGB)$/.exec(name);
   if (disk) return ["Disk", DISK[disk[2] as string] as string, disk[1] as string];
   return ["Other", name, name];
+}
+
+/** Return what one sample is called where it stands alone. */
+export function sampleName(key: string): string {
+  const [, title, line] = placeOf(key);
+  return title === line ? title : `${title} · ${line}`;
 }
 
 /** Return the panels for keys of samples, in the order of sections. */

@@ -52,14 +52,17 @@ export class NameIndex {
   }
 
   private fuzzy(words: readonly string[], limit: number): Found {
-    const hits: { at: number; score: number }[] = [];
-    for (let at = 0; at < this.lower.length; at++) {
+    // Score and place as one number: numbers alone are sorted many times as fast as objects.
+    const { length } = this.lower;
+    const hits = new Float64Array(length);
+    let total = 0;
+    for (let at = 0; at < length; at++) {
       const score = scoreOf(this.lower[at] as string, words);
-      if (score >= 0) hits.push({ at, score });
+      if (score >= 0) hits[total++] = score * length + at;
     }
-    hits.sort((a, b) => a.score - b.score || a.at - b.at);
-    const names = hits.slice(0, limit).map((hit) => this.names[hit.at] as string);
-    return { names, total: hits.length, error: null };
+    const best = hits.subarray(0, total).sort().subarray(0, Math.min(limit, total));
+    const names = Array.from(best, (hit) => this.names[hit % length] as string);
+    return { names, total, error: null };
   }
 }
 

@@ -84,6 +84,8 @@ export const OPTION_FIELDS: Readonly<Record<string, Field>> = {
   x: { place: ["charts", "xAxis"], text: nonEmptyText },
   xs: { place: ["charts", "xScale"], text: oneOf(SCALES) },
   ys: { place: ["charts", "yScale"], text: oneOf(SCALES) },
+  y2: { place: ["charts", "right"], text: list },
+  y2s: { place: ["charts", "rightScale"], text: oneOf(SCALES) },
   smooth: { place: ["charts", "smoothing"], text: smoothing },
   clip: { place: ["charts", "clip"], text: numberWithin(0, 49) },
   band: { place: ["charts", "aggregate"], text: aggregate },

@@ -40,6 +40,9 @@ export interface ChartOptions {
   readonly xAxis: string;
   readonly xScale: Scale;
   readonly yScale: Scale;
+  /** Metrics that the y axis on the right measures, see `rightMetric`; a panel that lacks one draws it too. */
+  readonly right: readonly string[];
+  readonly rightScale: Scale;
   readonly smoothing: Smoothing;
   /** Percent of the values beyond which the y axis is cut at each end; 0 shows all. */
   readonly clip: number;
@@ -129,6 +132,8 @@ export const DEFAULT_VIEW: ViewState = {
     xAxis: "step",
     xScale: "linear",
     yScale: "linear",
+    right: [],
+    rightScale: "linear",
     smoothing: { kind: "none", amount: 0 },
     clip: 0,
     aggregate: { center: "mean", band: "std", members: false },
@@ -166,8 +171,9 @@ export function patchView(view: ViewState, patch: ViewPatch): ViewState {
 
 /** Return the options of one panel: those of all, with its own in their place. */
 export function panelOptions(charts: ChartsView, id: string): ChartOptions {
-  const { xAxis, xScale, yScale, smoothing, clip, aggregate, difference } = charts;
-  return { xAxis, xScale, yScale, smoothing, clip, aggregate, difference, ...charts.overrides[id] };
+  const { xAxis, xScale, yScale, right, rightScale, smoothing, clip, aggregate, difference } = charts;
+  const all = { xAxis, xScale, yScale, right, rightScale, smoothing, clip, aggregate, difference };
+  return { ...all, ...charts.overrides[id] };
 }
 
 /** Return the logged key that an x axis names, null for the three built in; "key:step" is a key named step. */
@@ -179,4 +185,25 @@ export function axisKey(xAxis: string): string | null {
 /** Return the x axis of a logged key. */
 export function axisOfKey(key: string): string {
   return axisKey(key) === key ? key : `key:${key}`;
+}
+
+export interface RightMetric {
+  readonly key: string;
+  /** A sample of the system, not something that was logged. */
+  readonly isSystem: boolean;
+}
+
+const SYSTEM = "system:";
+const KEY = "key:";
+
+/** Return what an entry of the right axis names: "acc", a sample as "system:cpu"; "key:system:cpu" was logged. */
+export function rightMetric(entry: string): RightMetric {
+  if (entry.startsWith(SYSTEM)) return { key: entry.slice(SYSTEM.length), isSystem: true };
+  return { key: entry.startsWith(KEY) ? entry.slice(KEY.length) : entry, isSystem: false };
+}
+
+/** Return the entry of a metric. */
+export function rightEntry({ key, isSystem }: RightMetric): string {
+  if (isSystem) return SYSTEM + key;
+  return key.startsWith(SYSTEM) || key.startsWith(KEY) ? KEY + key : key;
 }

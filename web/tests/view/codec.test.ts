@@ -10,6 +10,8 @@ function randomOptions(random: Random): state.ChartOptions {
     xAxis: random.pick(["step", "relative", "wall", "tokens", `k${random.text()}`]),
     xScale: random.pick(state.SCALES),
     yScale: random.pick(state.SCALES),
+    right: random.list(3, () => random.text()),
+    rightScale: random.pick(state.SCALES),
     smoothing: { kind: random.pick(state.SMOOTHINGS), amount: random.pick([0, 0.5, 0.99, 1, random.next()]) },
     clip: random.pick([0, 1, 2.5, 49]),
     aggregate: {

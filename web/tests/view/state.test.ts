@@ -1,5 +1,13 @@
 import { expect, it } from "vitest";
-import { axisKey, axisOfKey, DEFAULT_VIEW, panelOptions, patchView } from "../../src/view/state";
+import {
+  axisKey,
+  axisOfKey,
+  DEFAULT_VIEW,
+  panelOptions,
+  patchView,
+  rightEntry,
+  rightMetric,
+} from "../../src/view/state";
 
 it("a patch changes what it names, and shares the rest", () => {
   const view = patchView(DEFAULT_VIEW, { charts: { clip: 5 } });
@@ -19,4 +27,12 @@ it("any key can be the x axis, even one named step", () => {
   expect(["step", "relative", "wall", "tokens"].map(axisKey)).toEqual([null, null, null, "tokens"]);
   for (const key of ["step", "wall", "train/tokens", "key:x", "key:", ""])
     expect(axisKey(axisOfKey(key))).toBe(key);
+});
+
+it("any key can be on the right axis, even one named like a sample", () => {
+  for (const key of ["acc", "system:cpu", "key:x", "key:", "system:"]) {
+    for (const isSystem of [false, true])
+      expect(rightMetric(rightEntry({ key, isSystem }))).toEqual({ key, isSystem });
+  }
+  expect(rightEntry({ key: "acc", isSystem: false })).toBe("acc");
 });

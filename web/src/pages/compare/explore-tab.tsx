@@ -55,7 +55,16 @@ function Plots(): JSX.Element {
   // Plots of hundreds of runs are not drawn anew for each that is pointed at; they tell its name themselves.
   const plotMeant = runs.length > MANY_DRAWN ? null : meant;
   const ranges = useMemo(() => readRanges(state.ranges), [state.ranges]);
-  const [xs, ys] = [useMemo(() => placed(cells(x)), [cells, x]), useMemo(() => placed(cells(y)), [cells, y])];
+  const xs = useMemo(() => placed(cells(x)), [cells, x]);
+  const ys = useMemo(() => placed(cells(y)), [cells, y]);
+  const strands = useMemo(
+    () => axes.map((one) => ({ name: titleOf(one), values: cells(one), scale: scaleOf(cells(one)) })),
+    [axes.join("\n"), cells],
+  );
+  const points = useMemo(
+    () => rows.map((row, i) => ({ ...row, x: xs.values[i] ?? Number.NaN, y: ys.values[i] ?? Number.NaN })),
+    [rows, xs, ys],
+  );
   const goal = explore.goal(target);
   const order = useMemo(() => orderOf(cells(target), goal), [cells, target, goal]);
   const bars = isAllBars ? order : order.slice(0, MANY_BARS);
@@ -108,15 +117,11 @@ function Plots(): JSX.Element {
         >
           <div class="parallel-scroll">
             <div style={{ minWidth: `${axes.length * 96}px` }}>
-              <Once on={[rows, axes.join("\n"), cells, ranges, brushed, plotMeant]}>
+              <Once on={[rows, strands, ranges, brushed, plotMeant]}>
                 {() => (
                   <Parallel
                     rows={rows}
-                    axes={axes.map((one) => ({
-                      name: titleOf(one),
-                      values: cells(one),
-                      scale: scaleOf(cells(one)),
-                    }))}
+                    axes={strands}
                     brushes={ranges}
                     brushed={brushed}
                     highlighted={plotMeant}
@@ -164,14 +169,10 @@ function Plots(): JSX.Element {
               </>
             }
           >
-            <Once on={[rows, xs, ys, state.xs, state.ys, brushed, plotMeant]}>
+            <Once on={[points, state.xs, state.ys, brushed, plotMeant]}>
               {() => (
                 <Scatter
-                  points={rows.map((row, i) => ({
-                    ...row,
-                    x: xs.values[i] ?? Number.NaN,
-                    y: ys.values[i] ?? Number.NaN,
-                  }))}
+                  points={points}
                   xName={titleOf(x)}
                   yName={titleOf(y)}
                   xScale={state.xs === "auto" ? scaleOf(cells(x)) : xs.names === null ? state.xs : "linear"}

@@ -13,6 +13,7 @@ import { cellWidth, RunList } from "./list/run-list";
 import { FullScreen } from "./panels/full-screen";
 import { PanelEditor } from "./panels/panel-editor";
 import { Panels } from "./panels/panels";
+import { RightAxisEditor } from "./panels/right-axis-editor";
 import { Split } from "./split";
 import { usePageKeys } from "./use-page-keys";
 import { usePalette } from "./use-palette";
@@ -60,6 +61,7 @@ function Content(): JSX.Element {
         <Charts search={search} />
       </div>
       <PanelEditor />
+      <RightAxisEditor />
     </main>
   );
 }

@@ -7,6 +7,7 @@ import { type Command, useCommands } from "../../keys/commands";
 import type { ChartOptions, SmoothingKind } from "../../view/state";
 import { panelOptions } from "../../view/state";
 import { editedPanel } from "./panels/panel-editor";
+import { editedRight } from "./panels/right-axis-editor";
 import { activePanel, changeOptions, exportOf, togglePinned } from "./panels/state";
 import type { Workspace } from "./workspace";
 
@@ -65,6 +66,17 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
           changeOptions(workspace, id, {
             yScale: panelOptions(charts(), id).yScale === "log" ? "linear" : "log",
           });
+        },
+      },
+      {
+        id: "charts.right",
+        title: "Right axis of the panel: another metric, or samples of the system",
+        group: GROUP,
+        keys: "y",
+        words: "second y2 gpu cpu overlay",
+        when: hasPanel,
+        run: () => {
+          editedRight.value = meant();
         },
       },
       { id: "charts.symlog", title: "Symlog y axis", group: GROUP, run: () => set({ yScale: "symlog" }) },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type LineageNode, layout, nextNode } from "../../../src/pages/run/artifacts/lineage";
 import { momentOfStep } from "../../../src/pages/run/charts/run-workspace";
-import { samplePanels } from "../../../src/pages/run/charts/samples";
 import { fileRows, folderOf, previewKind } from "../../../src/pages/run/files/paths";
+import { samplePanels } from "../../../src/series/samples";
 
 describe("files", () => {
   const files = ["media/b10.png", "media/b9.png", "notes.txt", "media/deep/x"].map((path) => ({

@@ -21,6 +21,8 @@ function what(more: Partial<LinesOf> = {}, options: Partial<ChartOptions> = {}):
     runs: new Map([style("a"), style("b")]),
     groups: null,
     keys: ["loss"],
+    right: new Set(),
+    titleOf: (key) => key,
     expression: null,
     options: { ...panelOptions(DEFAULT_VIEW.charts, ""), ...options },
     baseline: null,
@@ -47,6 +49,37 @@ describe("lines of a panel", () => {
     ]);
     expect(Array.from(lines[0]?.y ?? [])).toEqual([0, 10, 0, 10]);
     expect(lines[1]?.y[3]).toBeLessThan(8);
+  });
+
+  it("that the right axis measures come last, thinner, and keep a sampler's lines apart", () => {
+    const sampled = (lane: string) => ({ ...curve("a", "system:cpu", [5]), lane });
+    const lines = linesOf(
+      [curve("a", "loss", [1]), curve("a", "acc", [2]), sampled("w1"), sampled("w2")],
+      what({
+        keys: ["loss", "acc", "system:cpu"],
+        right: new Set(["acc", "system:cpu"]),
+        titleOf: (key) => key.toUpperCase(),
+      }),
+    );
+    expect(lines.map((line) => [line.label, line.isRight ?? false])).toEqual([
+      ["run a · LOSS", false],
+      ["run a · ACC", true],
+      ["run a · SYSTEM:CPU", true],
+      ["run a · SYSTEM:CPU", true],
+    ]);
+    expect(new Set(lines.map((line) => line.id)).size).toBe(4);
+    expect(lines.every((line) => ownerOf(line.id) === "a")).toBe(true);
+  });
+
+  it("of an expression have the right axis beside them, not what they are computed from", () => {
+    const lines = linesOf(
+      [curve("a", "loss", [3]), curve("a", "val", [1]), curve("a", "acc", [9])],
+      what({ expression: parseExpression("loss - val"), keys: ["", "acc"], right: new Set(["acc"]) }),
+    );
+    expect(lines.map((line) => [line.label, line.y[0]])).toEqual([
+      ["run a", 2],
+      ["run a · acc", 9],
+    ]);
   });
 
   it("are smoothed alike when they are zoomed", () => {
@@ -89,7 +122,7 @@ describe("lines of a panel", () => {
     const expression = parseExpression("loss - val");
     const lines = linesOf(
       [curve("a", "loss", [5, 4]), curve("a", "val", [1, 1]), curve("b", "loss", [1, 1])],
-      what({ expression, keys: ["loss", "val"] }),
+      what({ expression, keys: [""] }),
     );
     expect(lines.map((line) => [line.id, Array.from(line.y)])).toEqual([["a", [4, 3]]]);
   });

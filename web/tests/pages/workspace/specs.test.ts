@@ -17,8 +17,7 @@ import { type ChartsView, DEFAULT_VIEW, type Panel } from "../../../src/view/sta
 
 const keys = keysOf(["train/loss", "train/acc", "val/loss", "lr", "layers/10/norm", "layers/9/norm"]);
 const charts = (more: Partial<ChartsView> = {}): ChartsView => ({ ...DEFAULT_VIEW.charts, ...more });
-const shape = (view: ChartsView) =>
-  panelsOf(keys, view).sections.map((section) => [section.id, section.panels.map((panel) => panel.id)]);
+const shape = (view: ChartsView) => panelsOf(keys, view).sections.map((section) => [section.id, section.ids]);
 
 describe("panels", () => {
   it("are one for each metric, in sections by prefix, in natural order", () => {

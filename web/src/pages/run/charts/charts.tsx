@@ -13,6 +13,7 @@ import { useEmptyState } from "../../workspace/empty";
 import { FullScreen } from "../../workspace/panels/full-screen";
 import { PanelEditor } from "../../workspace/panels/panel-editor";
 import { Panels } from "../../workspace/panels/panels";
+import { RightAxisEditor } from "../../workspace/panels/right-axis-editor";
 import { usePageKeys } from "../../workspace/use-page-keys";
 import { WorkspaceContext } from "../../workspace/workspace";
 import "../../workspace/workspace.css";
@@ -39,6 +40,7 @@ function RunCharts(): JSX.Element {
     <WorkspaceContext.Provider value={workspace}>
       <Content workspace={workspace} />
       <PanelEditor />
+      <RightAxisEditor />
     </WorkspaceContext.Provider>
   );
 }

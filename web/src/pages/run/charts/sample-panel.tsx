@@ -1,15 +1,15 @@
 // One chart of samples: its curves while it is near the screen, asked for again as the run goes on.
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Chart } from "../../../chart/chart";
 import { crosshair } from "../../../chart/crosshair";
 import { nearestIndex } from "../../../chart/lookup";
 import { OnScreen } from "../../../chart/mount";
+import { useSamples } from "../../../runs/use-samples";
 import { type Curve, type Line, lineOf } from "../../../series/curve";
 import { number } from "../../../series/format";
 import { COLOURS, runColour } from "../../../series/palette";
-import { readCurves } from "../../../server/series";
 import { ErrorNote } from "../../../ui/note";
 import type { Zoom } from "../../../view/state";
 import { useRun } from "../model";
@@ -41,38 +41,19 @@ export function SamplePanelView(props: SamplePanelProps): JSX.Element {
 
 function Body({ title, lines: names, isSystem, axis, zoom, onZoom }: SamplePanelProps): JSX.Element {
   const model = useRun();
-  const [curves, setCurves] = useState<readonly Curve[] | null>(null);
-  const [problem, setProblem] = useState<Error | null>(null);
-  const beat = Math.floor(model.beat.value / (isSystem ? EVERY : 1));
-  const keys = useMemo(() => [...names.keys()], [names]);
-  const name = JSON.stringify(keys);
-  useEffect(() => {
-    void beat; // the run went on
-    const abort = new AbortController();
-    const wide = zoom === null ? 0 : (zoom.last - zoom.first) / 4;
-    const range =
-      zoom === null
-        ? {}
-        : { first: Math.floor((zoom.first - wide) * 1e9), last: Math.ceil((zoom.last + wide) * 1e9) };
-    const ask = {
-      runs: [model.path],
-      keys: JSON.parse(name) as string[],
-      axis: axis === "wall" ? ("time" as const) : ("relative" as const),
-      pixels: 800,
-      system: isSystem,
-      ...range,
-    };
-    readCurves(ask, abort.signal).then(
-      (found) => !abort.signal.aborted && setCurves(found),
-      (error: Error) => !abort.signal.aborted && setProblem(error),
-    );
-    return () => abort.abort();
-  }, [model, name, axis, isSystem, zoom?.first, zoom?.last, beat]);
+  const { curves, problem } = useSamples({
+    runs: [model.path],
+    keys: [...names.keys()],
+    isSystem,
+    axis,
+    zoom,
+    beat: Math.floor(model.beat.value / (isSystem ? EVERY : 1)),
+  });
   const lines = useMemo(
     () => (curves === null ? null : linesOf(curves, names, isSystem, model.id)),
     [curves, names, isSystem, model.id],
   );
-  if (problem) return <ErrorNote error={problem} />;
+  if (problem && lines === null) return <ErrorNote error={problem} />;
   if (lines === null) return <p class="quiet system-note">Loading</p>;
   if (lines.length === 0) return <p class="quiet system-note">No sample in this time.</p>;
   return (

@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { naturalCompare } from "../../../series/natural";
+import { SECTIONS, samplePanels } from "../../../series/samples";
 import { Select } from "../../../ui/field";
 import { EmptyState } from "../../../ui/note";
 import { Segments } from "../../../ui/tabs";
@@ -11,7 +12,6 @@ import type { Zoom } from "../../../view/state";
 import { useRun } from "../model";
 import { useParam } from "../params";
 import { SamplePanelView } from "./sample-panel";
-import { SECTIONS, samplePanels } from "./samples";
 import "./charts.css";
 
 const AXES = [

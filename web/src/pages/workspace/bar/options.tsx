@@ -21,7 +21,7 @@ const AXES = [
   { value: "relative", title: "Time since start" },
   { value: "wall", title: "Wall time" },
 ];
-const SCALE_OPTIONS: readonly { value: Scale; title: string }[] = [
+export const SCALE_OPTIONS: readonly { value: Scale; title: string }[] = [
   { value: "linear", title: "Linear" },
   { value: "log", title: "Log" },
   { value: "symlog", title: "Symlog" },

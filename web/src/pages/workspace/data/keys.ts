@@ -14,6 +14,8 @@ interface SharedKey {
 }
 
 export interface KnownKeys {
+  /** Samples of the system. */
+  readonly samples: readonly string[];
   readonly names: readonly string[];
   readonly index: NameIndex;
   readonly known: ReadonlySet<string>;
@@ -44,16 +46,20 @@ export class KeySource {
   async #load(): Promise<void> {
     const round = ++this.#round;
     const names = new Set<string>();
+    const samples = new Set<string>();
     try {
       for (let i = 0; i < this.#asked.length; i += AT_ONCE) {
         const body = { runs: this.#asked.slice(i, i + AT_ONCE) };
         const answer = await send("POST", "/metrics", { body, waits: true });
         const { items } = (await answer.json()) as { items: SharedKey[] };
-        for (const item of items) if (item.has_points && !item.is_system) names.add(item.key);
+        for (const item of items) if (item.has_points) (item.is_system ? samples : names).add(item.key);
         if (round !== this.#round) return;
       }
       this.problem.value = null;
-      if (!sameNames(this.keys.peek().known, names)) this.keys.value = keysOf([...names]);
+      const before = this.keys.peek();
+      if (!sameNames(before.known, names)) this.keys.value = keysOf([...names], [...samples]);
+      else if (!sameNames(new Set(before.samples), samples))
+        this.keys.value = { ...before, samples: [...samples].sort(naturalCompare) };
     } catch (error) {
       if (round === this.#round) this.problem.value = error as Error;
     }
@@ -68,9 +74,14 @@ function sameNames(known: ReadonlySet<string>, names: ReadonlySet<string>): bool
 /** More than this are left in the server's order where all are listed: sorting them would be felt. */
 const SORTED = 5000;
 
-export function keysOf(all: readonly string[]): KnownKeys {
+export function keysOf(all: readonly string[], samples: readonly string[] = []): KnownKeys {
   const names = all.length <= SORTED ? [...all].sort(naturalCompare) : all;
-  return { names, index: new NameIndex(names), known: new Set(names) };
+  return {
+    samples: [...samples].sort(naturalCompare),
+    names,
+    index: new NameIndex(names),
+    known: new Set(names),
+  };
 }
 
 /** The name of a run on the server. */

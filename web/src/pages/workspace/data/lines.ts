@@ -25,7 +25,12 @@ export interface LinesOf {
   readonly runs: ReadonlyMap<string, DrawnStyle>;
   /** Null if runs are drawn one by one. */
   readonly groups: readonly { readonly style: DrawnStyle; readonly runs: readonly string[] }[] | null;
+  /** What is drawn of each run; "" is the expression. */
   readonly keys: readonly string[];
+  /** Those of them that the right axis measures, and which are drawn beside an expression. */
+  readonly right: ReadonlySet<string>;
+  /** What a key is called. */
+  readonly titleOf: (key: string) => string;
   readonly expression: Expression | null;
   readonly options: ChartOptions;
   /** The path of the run that others are compared with. */
@@ -35,21 +40,24 @@ export interface LinesOf {
 /** What parts a line's id: the run (or group), the key where there are several, and "raw" for the faint line. */
 const PART = "\n";
 const WIDTH = 1.5;
+const RIGHT_WIDTH = 1.1;
+const GROUP_WIDTH = 2;
 
 /** The run or group that a line is of. */
 export function ownerOf(lineId: string): string {
   return lineId.split(PART, 1)[0] as string;
 }
 
-/** Return the lines of a panel, faint ones first so that the others lie above them; `whole` are the same curves unzoomed. */
+/** Return the lines of a panel, faint ones first, then those of the left axis; `whole` are the same curves unzoomed. */
 export function linesOf(curves: readonly Curve[], what: LinesOf, whole: readonly Curve[] = curves): Line[] {
-  const singles = what.expression
-    ? expressionLines(curves, what, what.expression)
-    : curveLines(curves, what, whole);
+  const singles = curveLines(curves, what, whole);
+  if (what.expression) singles.unshift(...expressionLines(curves, what, what.expression));
   const compared = what.options.difference ? compareLines(singles, what.baseline) : singles;
   const lines =
     what.groups === null ? compared.flatMap((one) => dressed(one, what)) : groupLines(compared, what);
-  return lines.sort((a, b) => Number(b.faint) - Number(a.faint));
+  return lines.sort(
+    (a, b) => Number(b.faint) - Number(a.faint) || Number(a.isRight ?? false) - Number(b.isRight ?? false),
+  );
 }
 
 /** A line of one run and key, before it is smoothed. */
@@ -67,8 +75,9 @@ function curveLines(curves: readonly Curve[], what: LinesOf, whole: readonly Cur
   const singles: Single[] = [];
   for (const [i, curve] of curves.entries()) {
     const style = what.runs.get(curve.run);
-    if (style === undefined) continue;
-    const dressed = styleOf(style, curve.key, what);
+    // what only an expression needs is not drawn itself
+    if (style === undefined || !what.keys.includes(curve.key)) continue;
+    const dressed = styleOf(style, curve.key, what, curve.lane);
     const unit = smoothingUnit((whole[i] ?? curve).x);
     const name = `${unit}${JSON.stringify(dressed)}`;
     const known = kept.get(curve);
@@ -97,7 +106,7 @@ function expressionLines(curves: readonly Curve[], what: LinesOf, expression: Ex
     const value = style === undefined ? null : evaluate(expression, known);
     if (style === undefined || value === null) continue;
     const line: Line = {
-      ...styleOf(style, "", { ...what, keys: [""] }),
+      ...styleOf(style, "", what),
       ...value,
       y: value.y.map((one) => (Number.isFinite(one) ? one : Number.NaN)),
       low: null,
@@ -111,17 +120,19 @@ function expressionLines(curves: readonly Curve[], what: LinesOf, expression: Ex
 }
 
 /** With several keys in a panel, dashes tell keys apart; colours do where there is but one run. */
-function styleOf(style: DrawnStyle, key: string, { keys, runs, groups }: LinesOf): LineStyle {
-  const isOne = keys.length < 2;
+function styleOf(style: DrawnStyle, key: string, what: LinesOf, lane = ""): LineStyle {
+  const { keys, right, runs, groups } = what;
+  const isOne = keys.length < 2 && lane === "";
   const isLone = runs.size === 1 && groups === null;
   const place = Math.max(0, keys.indexOf(key));
   return {
-    id: isOne ? style.id : style.id + PART + key,
-    label: isOne ? style.label : `${style.label} · ${key}`,
+    id: isOne ? style.id : [style.id, key, ...(lane === "" ? [] : [lane])].join(PART),
+    label: isOne || key === "" ? style.label : `${style.label} · ${what.titleOf(key)}`,
     colour: !isOne && isLone ? keyColour(key) : style.colour,
     dash: [...(isOne || isLone ? style.dash : (DASHES[place % DASHES.length] ?? []))],
-    width: WIDTH,
+    width: right.has(key) ? RIGHT_WIDTH : WIDTH,
     faint: false,
+    ...(right.has(key) && { isRight: true }),
   };
 }
 
@@ -145,9 +156,10 @@ function dressed({ line, unit }: Single, { options }: LinesOf): Line[] {
   return [{ ...line, id: `${line.id}${PART}raw`, faint: true, marks: [] }, smoothed];
 }
 
-function smoothedLine(line: Line, unit: number, { smoothing, yScale }: ChartOptions): Line {
+function smoothedLine(line: Line, unit: number, { smoothing, yScale, rightScale }: ChartOptions): Line {
   if (smoothing.kind === "none" || smoothing.amount <= 0) return line;
-  const y = smooth(line.x, line.y, smoothing, { unit, log: yScale === "log" });
+  const scale = line.isRight ? rightScale : yScale;
+  const y = smooth(line.x, line.y, smoothing, { unit, log: scale === "log" });
   return y === line.y ? line : { ...line, y, low: null, high: null };
 }
 
@@ -156,7 +168,7 @@ function groupLines(singles: readonly Single[], what: LinesOf): Line[] {
   const lines: Line[] = [];
   for (const { style, runs } of what.groups ?? []) {
     const own = new Set(runs);
-    for (const key of what.expression ? [""] : keys) {
+    for (const key of keys) {
       const members = singles.filter((one) => one.key === key && own.has(one.run));
       if (members.length === 0) continue;
       const unit = members.reduce((most, one) => Math.max(most, one.unit), 0);
@@ -176,7 +188,10 @@ function groupLines(singles: readonly Single[], what: LinesOf): Line[] {
       }
       const { x, y, low, high } = aggregate(smoothed, options.aggregate);
       const marks = members.flatMap((one) => one.line.marks);
-      lines.push({ ...styleOf(style, key, what), width: 2, x, y, low, high, marks, members: members.length });
+      const dressed = styleOf(style, key, what);
+      const width = dressed.isRight ? WIDTH : GROUP_WIDTH;
+      const count = new Set(members.map((one) => one.run)).size;
+      lines.push({ ...dressed, width, x, y, low, high, marks, members: count });
     }
   }
   return lines;

@@ -13,8 +13,11 @@ import { type ChartOptions, panelOptions, type Zoom } from "../../../view/state"
 import { AxisPicker, BandControl, ClipControl, ScalePicker, SmoothingControl } from "../bar/options";
 import { ownerOf } from "../data/lines";
 import { useWorkspace } from "../workspace";
-import { emptyText, KeyLegend } from "./panel";
+import { Legend } from "./legend";
+import { emptyText, useLegend } from "./panel";
 import { RawTable } from "./raw-table";
+import { rightTitle } from "./right-axis";
+import { editedRight } from "./right-axis-editor";
 import { metricPanel, ownPanel } from "./specs";
 import { changeOptions, exportOf, useShown } from "./state";
 import { useLines } from "./use-lines";
@@ -42,10 +45,11 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
     if (isLinked) workspace.change({ charts: { zoom: to } });
     else setOwnZoom(to);
   };
-  const { lines, clip, waiting, isRaw } = useLines(workspace, spec, options, zoom, POINTS);
-  useShown(id, { lines, clip, zoom, options, title: spec.title });
+  const { lines, clip, keys: drawn, waiting, isRaw } = useLines(workspace, spec, options, zoom, POINTS);
+  useShown(id, { lines, clip, zoom, options, title: spec.title, rightName: rightTitle(drawn, spec) });
+  const legend = useLegend(workspace, spec, drawn, lines);
   const place = useRef<HTMLDivElement>(null);
-  const height = useHeight(place);
+  const height = useHeight(place, legend.length);
   const set = (next: Partial<ChartOptions>, replace = false): void =>
     changeOptions(workspace, id, next, { replace });
   return (
@@ -82,6 +86,15 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
         <SmoothingControl options={options} onChange={set} />
         <ClipControl options={options} onChange={set} />
         {runs.group.length > 0 && <BandControl options={options} onChange={set} />}
+        <Button
+          pressed={options.right.length > 0}
+          title="What the y axis on the right measures (Y)"
+          onClick={() => {
+            editedRight.value = id;
+          }}
+        >
+          Right axis
+        </Button>
         <RangeFields zoom={zoom} onChange={setZoom} />
         {charts.overrides[id] !== undefined && (
           <Button kind="quiet" onClick={() => changeOptions(workspace, id, null)}>
@@ -89,9 +102,7 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
           </Button>
         )}
       </div>
-      {spec.keys.length > 1 && spec.expression === null && (
-        <KeyLegend spec={spec} isLone={workspace.styles.value.size === 1} />
-      )}
+      {legend.length > 0 && <Legend entries={legend} isWhole />}
       <div ref={place} />
       {spec.problem !== null && <p class="panel-note panel-bad">{spec.problem}</p>}
       {lines.length === 0 && spec.problem === null && (
@@ -104,6 +115,7 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
           xAxis={options.xAxis}
           xScale={options.xScale}
           yScale={options.yScale}
+          rightScale={options.rightScale}
           zoom={zoom}
           onZoom={setZoom}
           clip={clip}
@@ -119,7 +131,7 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
 }
 
 /** What is left of the window below the bars. */
-function useHeight(place: RefObject<HTMLDivElement>): number {
+function useHeight(place: RefObject<HTMLDivElement>, entries: number): number {
   const [height, setHeight] = useState(400);
   useLayoutEffect(() => {
     const read = (): void => {
@@ -129,7 +141,7 @@ function useHeight(place: RefObject<HTMLDivElement>): number {
     read();
     window.addEventListener("resize", read);
     return () => window.removeEventListener("resize", read);
-  }, [place]);
+  }, [place, entries]); // a legend may push it down
   return height;
 }
 

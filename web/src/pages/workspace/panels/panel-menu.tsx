@@ -7,6 +7,7 @@ import { Menu, type MenuItem } from "../../../ui/menu";
 import type { ChartOptions } from "../../../view/state";
 import type { Workspace } from "../workspace";
 import { editedPanel } from "./panel-editor";
+import { editedRight } from "./right-axis-editor";
 import type { PanelSpec } from "./specs";
 import { changeOptions, exportOf, togglePinned } from "./state";
 
@@ -44,6 +45,14 @@ function itemsOf(workspace: Workspace, spec: PanelSpec, options: ChartOptions): 
       keys: "Shift L",
       heading: "This panel only",
       run: () => set({ yScale: options.yScale === "log" ? "linear" : "log" }),
+    },
+    {
+      title: options.right.length > 0 ? "Change the right axis" : "Add a right axis",
+      icon: "bars",
+      keys: "Y",
+      run: () => {
+        editedRight.value = spec.id;
+      },
     },
     {
       title: isSmooth ? "No smoothing" : "Smooth",

@@ -5,14 +5,15 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../../chart/chart";
 import { OnScreen } from "../../../chart/mount";
 import type { Line } from "../../../series/curve";
-import { DASHES } from "../../../series/palette";
 import { IconButton } from "../../../ui/button";
 import { Icon } from "../../../ui/icon";
 import { Badge } from "../../../ui/note";
 import { panelOptions, type Zoom } from "../../../view/state";
-import { keyColour, ownerOf } from "../data/lines";
+import { ownerOf } from "../data/lines";
 import type { Workspace } from "../workspace";
+import { LEGEND_HEIGHT, Legend, type LegendEntry, legendEntries } from "./legend";
 import { PanelMenu } from "./panel-menu";
+import { type PanelKeys, rightTitle } from "./right-axis";
 import type { PanelSpec } from "./specs";
 import { activePanel, changeOptions, useShown } from "./state";
 import { useLines } from "./use-lines";
@@ -41,7 +42,6 @@ export function PanelBox(props: PanelProps): JSX.Element {
   const { charts } = workspace.view.value;
   const options = panelOptions(charts, spec.id);
   const hasOwn = charts.overrides[spec.id] !== undefined;
-  const legend = spec.keys.length > 1 && spec.expression === null;
   return (
     <article
       class={`panel${props.isDropPlace ? " panel-drop" : ""}`}
@@ -107,7 +107,6 @@ export function PanelBox(props: PanelProps): JSX.Element {
           <PanelMenu workspace={workspace} spec={spec} options={options} />
         </div>
       </header>
-      {legend && <KeyLegend spec={spec} isLone={workspace.styles.value.size === 1} />}
       <OnScreen height={height} class="panel-body">
         {() => <PanelChart {...props} />}
       </OnScreen>
@@ -126,6 +125,8 @@ function PanelChart({ workspace, spec, height }: PanelProps): JSX.Element {
       charts.xAxis,
       charts.xScale,
       charts.yScale,
+      charts.right,
+      charts.rightScale,
       charts.smoothing,
       charts.clip,
       charts.aggregate,
@@ -137,8 +138,9 @@ function PanelChart({ workspace, spec, height }: PanelProps): JSX.Element {
   const isLinked = options.xAxis === charts.xAxis;
   const [ownZoom, setOwnZoom] = useState<Zoom | null>(null);
   const zoom = isLinked ? charts.zoom : ownZoom;
-  const { lines, clip, waiting, problem } = useLines(workspace, spec, options, zoom, POINTS);
-  useShown(spec.id, { lines, clip, zoom, options, title: spec.title });
+  const { lines, clip, keys, waiting, problem } = useLines(workspace, spec, options, zoom, POINTS);
+  useShown(spec.id, { lines, clip, zoom, options, title: spec.title, rightName: rightTitle(keys, spec) });
+  const legend = useLegend(workspace, spec, keys, lines);
   if (spec.problem !== null) return <p class="panel-note panel-bad">{spec.problem}</p>;
   if (problem !== null && lines.length === 0) {
     return (
@@ -156,19 +158,38 @@ function PanelChart({ workspace, spec, height }: PanelProps): JSX.Element {
     );
   }
   return (
-    <Chart
-      lines={lines as Line[]}
-      title={spec.title}
-      xAxis={options.xAxis}
-      xScale={options.xScale}
-      yScale={options.yScale}
-      zoom={zoom}
-      onZoom={(to) => (isLinked ? workspace.change({ charts: { zoom: to } }) : setOwnZoom(to))}
-      clip={clip}
-      height={height}
-      runOf={ownerOf}
-      onOpen={() => workspace.change({ charts: { fullScreen: spec.id } })}
-    />
+    <>
+      {legend.length > 0 && <Legend entries={legend} />}
+      <Chart
+        lines={lines as Line[]}
+        title={spec.title}
+        xAxis={options.xAxis}
+        xScale={options.xScale}
+        yScale={options.yScale}
+        rightScale={options.rightScale}
+        zoom={zoom}
+        onZoom={(to) => (isLinked ? workspace.change({ charts: { zoom: to } }) : setOwnZoom(to))}
+        clip={clip}
+        height={legend.length > 0 ? height - LEGEND_HEIGHT : height}
+        runOf={ownerOf}
+        onOpen={() => workspace.change({ charts: { fullScreen: spec.id } })}
+      />
+    </>
+  );
+}
+
+/** What the legend of a panel says now. */
+export function useLegend(
+  workspace: Workspace,
+  spec: PanelSpec,
+  keys: PanelKeys,
+  lines: readonly Line[],
+): readonly LegendEntry[] {
+  const groups = workspace.isGrouped.value ? workspace.groupStyles.value : null;
+  const isLone = workspace.styles.value.size === 1 && groups === null;
+  return useMemo(
+    () => legendEntries({ lines, keys, spec, isLone, groups }),
+    [lines, keys, spec, isLone, groups],
   );
 }
 
@@ -176,32 +197,6 @@ export function emptyText(workspace: Workspace, isDifference: boolean): string {
   if (workspace.drawn.value.runs.length === 0) return "No run is shown";
   if (isDifference && workspace.baselinePath.value === null) return "Choose a baseline: press B on a run";
   return "None of the drawn runs has this";
-}
-
-/** Which dash or colour is which metric. */
-export function KeyLegend({ spec, isLone }: { spec: PanelSpec; isLone: boolean }): JSX.Element {
-  return (
-    <ul class="panel-legend" aria-label="Metrics">
-      {spec.keys.map((key, place) => (
-        <li key={key} title={key}>
-          <svg width="18" height="6" aria-hidden="true">
-            <line
-              x1="0"
-              y1="3"
-              x2="18"
-              y2="3"
-              stroke={isLone ? keyColour(key) : "currentColor"}
-              stroke-width="2"
-              stroke-dasharray={
-                isLone ? undefined : (DASHES[place % DASHES.length] ?? []).join(" ") || undefined
-              }
-            />
-          </svg>
-          <span class="cut">{key}</span>
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 const SNAP = 20;

@@ -103,7 +103,7 @@ function Section({
   const { charts } = workspace.view.value;
   const isOpen = !charts.collapsed.includes(section.id) || charts.search.trim() !== "";
   const [most, setMost] = useState(PAGE);
-  const shown = isOpen ? section.panels.slice(0, most) : [];
+  const shown = isOpen ? section.first(most) : [];
   return (
     <section class="panel-section">
       <h2 class="section-head">
@@ -147,9 +147,9 @@ function Grid({ workspace, section, shown, columns }: GridProps): JSX.Element {
   const move = (id: string, before: string | null): void =>
     workspace.change({ charts: { order: movedBefore(section, id, before, charts.order) } });
   const moveBy = (id: string, by: -1 | 1): void => {
-    const place = section.panels.findIndex((panel) => panel.id === id) + (by > 0 ? 2 : -1);
-    if (place < 0 || place > section.panels.length) return;
-    move(id, section.panels[place]?.id ?? null);
+    const place = section.ids.indexOf(id) + (by > 0 ? 2 : -1);
+    if (place < 0 || place > section.ids.length) return;
+    move(id, section.ids[place] ?? null);
     // The handle keeps the focus where the panel went.
     requestAnimationFrame(() =>
       document.querySelector<HTMLElement>(`[data-panel="${CSS.escape(id)}"] .panel-drag`)?.focus(),
@@ -157,7 +157,7 @@ function Grid({ workspace, section, shown, columns }: GridProps): JSX.Element {
   };
   const drop = (on: string): void => {
     if (dragged !== null && dragged !== on) {
-      const ids = section.panels.map((panel) => panel.id);
+      const { ids } = section;
       const isBack = ids.indexOf(dragged) > ids.indexOf(on);
       move(dragged, isBack ? on : (ids[ids.indexOf(on) + 1] ?? null));
     }

@@ -19,21 +19,30 @@ export interface PanelSpec {
   readonly own: Panel | null;
 }
 
-/** A section, whose panels are made and ordered when they are first looked at: there may be 100,000. */
+/** A section, which is ordered when it is first looked at and whose panels are made as they are shown: there may be 100,000. */
 export class PanelSection {
-  #panels: readonly PanelSpec[] | null = null;
+  #ids: readonly string[] | null = null;
+  readonly #made: PanelSpec[] = [];
 
   constructor(
     /** Unique, and what `collapsed` has. */
     readonly id: string,
     readonly title: string,
     readonly count: number,
-    private readonly make: () => readonly PanelSpec[],
+    private readonly order: () => readonly string[],
+    private readonly make: (id: string) => PanelSpec,
   ) {}
 
-  get panels(): readonly PanelSpec[] {
-    this.#panels ??= this.make();
-    return this.#panels;
+  /** The ids of all its panels, in order. */
+  get ids(): readonly string[] {
+    this.#ids ??= this.order();
+    return this.#ids;
+  }
+
+  /** Return the first of its panels, always the same ones. */
+  first(most: number): readonly PanelSpec[] {
+    for (const id of this.ids.slice(this.#made.length, most)) this.#made.push(this.make(id));
+    return this.#made.slice(0, most);
   }
 }
 
@@ -63,6 +72,11 @@ export function metricPanel(key: string): PanelSpec {
     problem: null,
     own: null,
   };
+}
+
+/** The panel of a metric outside of its section. */
+function wholeNamed(key: string): PanelSpec {
+  return { ...metricPanel(key), short: key };
 }
 
 /** Return the panel that a person made; patterns find the keys that there are now. */
@@ -108,12 +122,15 @@ export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
   const own = charts.panels.map((panel) => ownPanel(panel, keys));
   const pinned = charts.pinned.flatMap((id) => {
     const made = own.find((panel) => panel.id === id);
-    return made ? [made] : keys.known.has(id) ? [{ ...metricPanel(id), short: id }] : [];
+    return made ? [made] : keys.known.has(id) ? [wholeNamed(id)] : [];
   });
   const isPinned = new Set(pinned.map((panel) => panel.id));
   const matches = (panel: PanelSpec): boolean => found === null || panel.keys.some(fit);
-  const section = (id: string, title: string, panels: readonly PanelSpec[]): PanelSection =>
-    new PanelSection(id, title, panels.length, () => inOrder(panels, charts.order));
+  const section = (id: string, title: string, panels: readonly PanelSpec[]): PanelSection => {
+    const byId = new Map(panels.map((panel) => [panel.id, panel]));
+    const order = () => inOrder([...byId.keys()], charts.order);
+    return new PanelSection(id, title, byId.size, order, (one) => byId.get(one) as PanelSpec);
+  };
   const first = [
     section(PINNED, "Pinned", pinned.filter(matches)),
     section(
@@ -122,16 +139,13 @@ export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
       own.filter((panel) => !isPinned.has(panel.id) && matches(panel)),
     ),
   ];
-  const names = (found?.names ?? keys.names).filter((key) => !isPinned.has(key));
+  const all = found?.names ?? keys.names;
+  const names = isPinned.size === 0 ? all : all.filter((key) => !isPinned.has(key));
   // What was searched for is one section, the best first.
   const rest =
     found === null
       ? metricSections(names, charts.order)
-      : [
-          new PanelSection(FOUND, "Found", names.length, () =>
-            names.map((key) => ({ ...metricPanel(key), short: key })),
-          ),
-        ];
+      : [new PanelSection(FOUND, "Found", names.length, () => names, wholeNamed)];
   return {
     sections: [...first, ...rest].filter((one) => one.count > 0),
     total: found?.total ?? keys.names.length,
@@ -156,21 +170,19 @@ function metricSections(names: readonly string[], order: readonly string[]): Pan
   return [...parts]
     .sort(([a], [b]) => naturalCompare(a, b))
     .map(([prefix, some]) => {
-      const make = () => inOrder(some.sort(naturalCompare).map(metricPanel), order);
-      return new PanelSection(prefix, prefix || "Metrics", some.length, make);
+      const ids = () => inOrder(some.sort(naturalCompare), order);
+      return new PanelSection(prefix, prefix || "Metrics", some.length, ids, metricPanel);
     });
 }
 
-/** Return panels with those that were given a place before the others, in the order of their places. */
-export function inOrder(panels: readonly PanelSpec[], order: readonly string[]): readonly PanelSpec[] {
-  if (order.length === 0) return panels;
+/** Return ids with those that were given a place before the others, in the order of their places. */
+export function inOrder(ids: readonly string[], order: readonly string[]): readonly string[] {
+  if (order.length === 0) return ids;
   const places = new Map(order.map((id, place) => [id, place]));
-  if (!panels.some((panel) => places.has(panel.id))) return panels;
-  const rank = (panel: PanelSpec): number => places.get(panel.id) ?? Number.POSITIVE_INFINITY;
-  return panels
-    .map((panel, place) => ({ panel, place }))
-    .sort((a, b) => rank(a.panel) - rank(b.panel) || a.place - b.place)
-    .map(({ panel }) => panel);
+  if (!ids.some((id) => places.has(id))) return ids;
+  const placed = ids.filter((id) => places.has(id));
+  placed.sort((a, b) => (places.get(a) as number) - (places.get(b) as number));
+  return [...placed, ...ids.filter((id) => !places.has(id))];
 }
 
 /** Return the order after a panel was moved before another (null: to the end) in its section. */
@@ -180,7 +192,7 @@ export function movedBefore(
   before: string | null,
   order: readonly string[],
 ): string[] {
-  const ids = section.panels.map((panel) => panel.id).filter((one) => one !== id);
+  const ids = section.ids.filter((one) => one !== id);
   const place = before === null ? ids.length : ids.indexOf(before);
   ids.splice(place < 0 ? ids.length : place, 0, id);
   const own = new Set(ids);

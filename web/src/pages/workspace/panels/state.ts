@@ -20,6 +20,8 @@ export interface ShownLines {
   readonly zoom: Zoom | null;
   readonly options: ChartOptions;
   readonly title: string;
+  /** What the right axis measures; "" if there is none. */
+  readonly rightName: string;
 }
 
 /** By panel: what it draws, for exports. */
@@ -56,12 +58,12 @@ export function togglePinned(workspace: Workspace, id: string): void {
 export async function exportOf(id: string, kind: ExportKind): Promise<void> {
   const found = shown.get(id);
   if (found === undefined) return;
-  const { lines, clip, zoom, options, title } = found;
-  const { xAxis, xScale, yScale } = options;
+  const { lines, clip, zoom, options, title, rightName } = found;
+  const { xAxis, xScale, yScale, rightScale } = options;
   try {
     const file = await exportPanel(
       kind,
-      { lines, title, xAxis, xScale, yScale, zoom, clip, yName: title },
+      { lines, title, xAxis, xScale, yScale, rightScale, zoom, clip, yName: title, rightName },
       kind === "png" ? { ratio: 2, theme: chartTheme().peek() } : {},
     );
     save(file, `${fileName(title)}.${kind}`);

@@ -2,7 +2,8 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Clip } from "../../../chart/extent";
-import type { Curve, Line } from "../../../series/curve";
+import { sidesOf } from "../../../chart/sides";
+import type { Line } from "../../../series/curve";
 import { clipRange } from "../../../series/outlier";
 import { runColour } from "../../../series/palette";
 import type { ChartOptions, Zoom } from "../../../view/state";
@@ -11,11 +12,14 @@ import { pathOf } from "../data/keys";
 import { type LinesOf, linesOf } from "../data/lines";
 import { useCurves } from "../data/use-curves";
 import type { Workspace } from "../workspace";
+import { keyTitle, type PanelKeys, panelKeys } from "./right-axis";
 import type { PanelSpec } from "./specs";
+import { usePlacedSamples } from "./use-placed-samples";
 
 export interface PanelLines extends CurvesNow {
   readonly lines: readonly Line[];
   readonly clip: Clip | null;
+  readonly keys: PanelKeys;
 }
 
 export function useLines(
@@ -26,8 +30,10 @@ export function useLines(
   pixels: number,
 ): PanelLines {
   const runs = workspace.drawnPaths.value;
-  const keys = useSame(spec.keys);
-  const now = useCurves(workspace.curves, { runs, keys, xAxis: options.xAxis, pixels, zoom });
+  const keys = useMemo(() => panelKeys(spec, options), [spec, options.right]);
+  const logged = useSame(keys.logged);
+  const now = useCurves(workspace.curves, { runs, keys: logged, xAxis: options.xAxis, pixels, zoom });
+  const samples = usePlacedSamples(workspace, keys.samples, options.xAxis, zoom, now.whole);
   const styles = workspace.styles.value;
   const groups = workspace.drawn.value.groups;
   const groupStyles = workspace.groupStyles.value;
@@ -40,19 +46,24 @@ export function useLines(
           style: groupStyles.get(id) ?? { id, label: "", colour: runColour(id), dash: [] },
           runs: members.map(pathOf),
         })) ?? null,
-      keys,
+      keys: keys.drawn,
+      right: keys.right,
+      titleOf: (key) => keyTitle(key, keys, spec),
       expression: spec.expression,
       options,
       baseline,
     }),
-    [styles, groups, groupStyles, keys, spec.expression, options, baseline],
+    [styles, groups, groupStyles, keys, spec, options, baseline],
   );
-  const lines = useMemo(() => linesOf(now.curves as Curve[], what, now.whole), [now, what]);
+  const lines = useMemo(
+    () => linesOf([...now.curves, ...samples], what, [...now.whole, ...samples]),
+    [now, samples, what],
+  );
   const clip = useMemo(
-    () => (options.clip > 0 ? clipRange(lines, options.clip, zoom?.first, zoom?.last) : null),
+    () => (options.clip > 0 ? clipRange(sidesOf(lines).left, options.clip, zoom?.first, zoom?.last) : null),
     [lines, options.clip, zoom?.first, zoom?.last],
   );
-  return { ...now, lines, clip };
+  return { ...now, lines, clip, keys };
 }
 
 /** The same array as long as it holds the same. */
