@@ -1,0 +1,99 @@
+"""Measuring again until it is decided: undecided rows, both sides in turns, in fresh processes.
+
+Neighbours in time share the state of the machine, so A and B alternate (A B, B A, …), round after round over all rows.
+Only the new repeats count: those of the first comparison are why the row is here, and would bias it. There are at most
+three looks, at 10, 20 and 40 repeats a side (more when many rows need a smaller p); each may err with a third of alpha,
+so that looking three times is no way to find something. How a repeat is measured is the caller's business.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import msgspec
+
+from strobe.bench.compare.comparison import Comparison, compare_interleaved, with_rows
+from strobe.bench.compare.pairing import Pair
+from strobe.bench.compare.verdict import Row, Rule, gate
+from strobe.bench.records import Record
+
+Side = Literal["A", "B"]
+#: measures one side of a row in `n` fresh processes; the record is the row's on that side, as it was measured before
+Measure = Callable[[Side, Record, int], Record]
+Report = Callable[[str], None]
+
+MIN_REPEATS = 10
+NUM_LOOKS = 3
+
+
+@dataclass
+class _Retake:
+    """A row that is measured again, and what has come in so far."""
+
+    row: Row
+    of_a: list[Record] = field(default_factory=list)
+    of_b: list[Record] = field(default_factory=list)
+
+    @property
+    def pair(self) -> Pair:
+        return Pair(join(self.of_a), join(self.of_b))
+
+    @property
+    def is_broken(self) -> bool:
+        return gate(self.of_a[-1], self.of_b[-1]) is not None
+
+
+def looks(num_rows: int, rule: Rule, *, least: int = MIN_REPEATS) -> tuple[int, ...]:
+    """Return after how many repeats a side the rows are judged."""
+    # Of n pairs that all point one way the rank test makes p = 2 / 2**n; Holm wants alpha / looks / rows.
+    needed = math.ceil(1 + math.log2(max(1, num_rows) * NUM_LOOKS / rule.alpha))
+    first = max(least, needed)
+    return tuple(first * 2**look for look in range(NUM_LOOKS))
+
+
+def confirm(
+    comparison: Comparison, measure: Measure, *, least: int = MIN_REPEATS, report: Report = lambda text: None
+) -> Comparison:
+    """Return the comparison with its undecided rows measured again, interleaved, until decided or 40 repeats a side."""
+    rule = replace(comparison.rule, alpha=comparison.rule.alpha / NUM_LOOKS)
+    retakes = [_Retake(row) for row in comparison.undecided]
+    plan = looks(len(retakes), comparison.rule, least=least)
+    open_ = retakes
+    for number, target in enumerate(plan, start=1):
+        if not open_:
+            break
+        report(f"look {number} of {NUM_LOOKS}: {len(open_)} row(s), up to {target} repeats a side, interleaved")
+        _take_turns(open_, target, measure)
+        judged = compare_interleaved([retake.pair for retake in open_], rule=rule).rows
+        for retake, row in zip(open_, judged, strict=True):
+            retake.row = replace(row, name=retake.row.name)
+        open_ = [retake for retake in open_ if retake.row.verdict == "inconclusive"]
+    return with_rows(comparison, [retake.row for retake in retakes])
+
+
+def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure) -> None:
+    for turn in range(target):
+        for retake in retakes:
+            if len(retake.of_a) > turn or (retake.of_a and retake.is_broken):
+                continue
+            sides: tuple[Side, ...] = ("A", "B") if turn % 2 == 0 else ("B", "A")
+            for side in sides:
+                if side == "A":
+                    retake.of_a.append(measure(side, retake.row.a, 1))
+                else:
+                    retake.of_b.append(measure(side, retake.row.b, 1))
+
+
+def join(records: Sequence[Record]) -> Record:
+    """Return records of one row as one: all repeats, and of failures and wrong results the first."""
+    first = next((record for record in records if gate(record, record) is not None), records[0])
+    if first.error is not None:
+        return first
+    return msgspec.structs.replace(
+        first,
+        samples=tuple(sample for record in records for sample in record.samples),
+        repeats=tuple(repeat for record in records for repeat in record.repeats),
+    )

@@ -1,0 +1,117 @@
+"""Latency: percentiles of step times, and whether a limit is kept as far as so many steps can tell.
+
+The rule is the one of MLPerf's early stopping: a limit at percentile p is *met* when a system that keeps it for only a
+share p of its steps would show so few late ones in at most 1 % of such measurements, *missed* when it would show so
+many that seldom, and *undecided* until there are enough steps for either. It takes steps as independent of each other
+and as timed one by one: a sample that is the mean of several steps says nothing about their tail. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from strobe.bench.records import Latency, LatencyStatus
+from strobe.bench.spec import Latency as Limit
+
+CONFIDENCE = 0.99
+
+
+def percentile(samples: Sequence[float], share: float) -> float:
+    """Return the smallest sample that at least `share` of all do not exceed: never between two, never too early."""
+    if not samples:
+        raise ValueError("no samples")
+    if not 0.0 < share <= 1.0:
+        raise ValueError(f"a percentile lies above 0 and up to 1, got {share}")
+    # 0.95 * 20 is 19.000000000000004 or so: a rank must not rise by a rounding error.
+    rank = math.ceil(share * len(samples) - 1e-9)
+    return sorted(samples)[max(rank, 1) - 1]
+
+
+def decide(n: int, num_over: int, share: float, *, confidence: float = CONFIDENCE) -> LatencyStatus:
+    """Decide whether `num_over` late steps of `n` prove that at least `share` of the steps come in time."""
+    if not 0 <= num_over <= n:
+        raise ValueError(f"{num_over} of {n} steps cannot be late")
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"the share of steps within the limit lies between 0 and 1, got {share}")
+    if at_most(num_over, n, 1.0 - share) <= 1.0 - confidence:
+        return "met"
+    if at_least(num_over, n, 1.0 - share) <= 1.0 - confidence:
+        return "missed"
+    return "undecided"
+
+
+def steps_needed(num_over: int, share: float, *, confidence: float = CONFIDENCE) -> int:
+    """Return how many steps are needed to call the limit met when `num_over` of them are late."""
+    low, high = num_over, num_over + 1
+    while at_most(num_over, high, 1.0 - share) > 1.0 - confidence:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if at_most(num_over, middle, 1.0 - share) > 1.0 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def most_over(n: int, share: float, *, confidence: float = CONFIDENCE) -> int | None:
+    """Return how many of `n` steps may be late with the limit met; None when even 0 are too many to tell."""
+    if steps_needed(0, share, confidence=confidence) > n:
+        return None
+    low, high = 0, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        if at_most(middle, n, 1.0 - share) <= 1.0 - confidence:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def judge(wall_s: Sequence[float], limit: Limit) -> Latency:
+    """Describe step times in seconds and judge them by a benchmark's limit; raises ValueError if there are none."""
+    times_ms = [1e3 * value for value in wall_s]
+    num_over = sum(value > limit.limit_ms for value in times_ms)
+    p50, p90, p95, p99 = (percentile(times_ms, share) for share in (0.50, 0.90, 0.95, 0.99))
+    return Latency(
+        limit_ms=limit.limit_ms,
+        percentile=limit.percentile,
+        status=decide(len(times_ms), num_over, limit.percentile / 100),
+        n=len(times_ms),
+        num_over=num_over,
+        p50_ms=p50,
+        p90_ms=p90,
+        p95_ms=p95,
+        p99_ms=p99,
+    )
+
+
+def at_most(k: int, n: int, chance: float) -> float:
+    """Return the probability of at most `k` hits in `n` independent tries."""
+    if k >= n:
+        return 1.0
+    # The shorter tail is summed: a million steps with few late ones cost few terms.
+    return _sum(range(k + 1), n, chance) if k <= n * chance else 1.0 - _sum(range(k + 1, n + 1), n, chance)
+
+
+def at_least(k: int, n: int, chance: float) -> float:
+    """Return the probability of at least `k` hits in `n` independent tries."""
+    if k <= 0:
+        return 1.0
+    return _sum(range(k, n + 1), n, chance) if k > n * chance else 1.0 - _sum(range(k), n, chance)
+
+
+def _sum(hits: range, n: int, chance: float) -> float:
+    """Sum binomial probabilities, from the likeliest outwards until they no longer count."""
+    yes, no = math.log(chance), math.log1p(-chance)
+    middle = n * chance
+    ordered = hits if hits and abs(hits[0] - middle) < abs(hits[-1] - middle) else reversed(hits)
+    total = 0.0
+    for k in ordered:
+        log_ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        term = math.exp(log_ways + k * yes + (n - k) * no)
+        total += term
+        if term <= 1e-18 * total:
+            break
+    return total

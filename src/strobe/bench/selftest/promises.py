@@ -1,0 +1,193 @@
+"""The promises, each an experiment: how often something may (or must) happen, and how often it did.
+
+A rate that is promised not to exceed α is refuted when so many cases among so many trials would be seen in fewer than
+one of a thousand self-tests at exactly α; likewise for power. So the self-test itself cries wolf seldom.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from strobe.bench.compare import Comparison, History, Rule, Side, compare, confirm, pair
+from strobe.bench.latency import at_least, at_most
+from strobe.bench.records import Record
+from strobe.bench.selftest.machine import NOISY, QUIET, SHARED, Machine, Noise
+
+RULE = Rule()
+#: rows of a simulated comparison
+NUM_ROWS = 8
+_SLOWER = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A claim about a rate, and what the simulation counted."""
+
+    claim: str
+    #: the greatest (or least) share of cases that the claim allows
+    rate: float
+    is_upper_bound: bool
+    num_cases: int
+    num_trials: int
+
+    @property
+    def seen(self) -> float:
+        return self.num_cases / self.num_trials
+
+    @property
+    def is_kept(self) -> bool:
+        tail = at_least if self.is_upper_bound else at_most
+        return tail(self.num_cases, self.num_trials, self.rate) > 1e-3
+
+    def __str__(self) -> str:
+        sign = "≤" if self.is_upper_bound else "≥"
+        word = "kept" if self.is_kept else "BROKEN"
+        return f"{word}: {self.claim}: {self.seen:.1%} of {self.num_trials} (promised {sign} {self.rate:.0%})"
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Counts in how many of its trials something happened."""
+
+    claim: str
+    rate: float
+    is_upper_bound: bool
+    #: seed → whether it happened
+    trial: Callable[[int], bool]
+
+    def run(self, num_trials: int, seed: int) -> Promise:
+        rng = random.Random(f"{self.claim}{seed}")
+        num_cases = sum(self.trial(rng.getrandbits(48)) for _ in range(num_trials))
+        return Promise(self.claim, self.rate, self.is_upper_bound, num_cases, num_trials)
+
+
+def at_most_in(rate: float, claim: str, trial: Callable[[int], bool]) -> Experiment:
+    return Experiment(claim, rate, True, trial)
+
+
+def at_least_in(rate: float, claim: str, trial: Callable[[int], bool]) -> Experiment:
+    return Experiment(claim, rate, False, trial)
+
+
+def run(num_trials: int = 400, seed: int = 0) -> Iterator[Promise]:
+    """Yield every promise as its experiment ends."""
+    for experiment in EXPERIMENTS:
+        yield experiment.run(num_trials, seed)
+
+
+# --- how a simulated comparison goes
+
+
+def _speeds(changed: float) -> list[float]:
+    """Return the true speeds of side B: one row changed, the others as in A."""
+    return [changed, *[1.0] * (NUM_ROWS - 1)]
+
+
+def first_look(noise: Noise, speeds: Sequence[float], repeats: int, num_earlier: int, seed: int) -> Comparison:
+    """Compare two sessions, with so many earlier ones of A's commit to know the noise from."""
+    machine = Machine(noise, seed)
+    equal = [1.0] * len(speeds)
+    earlier = [r for _ in range(num_earlier) for r in machine.session(equal, repeats=repeats, commit="base")]
+    a = machine.session(equal, repeats=repeats, commit="base")
+    b = machine.session(speeds, repeats=repeats, commit="head")
+    return compare(pair(a, b), history=History([*earlier, *a]), rule=RULE)
+
+
+def confirmed(noise: Noise, speeds: Sequence[float], seed: int) -> Comparison:
+    """Confirm a comparison that left everything open, on the same machine."""
+    machine = Machine(noise, seed)
+    equal = [1.0] * len(speeds)
+    # Two repeats a side decide nothing: all rows are measured again, and what is counted is confirm alone.
+    a, b = (machine.session(equal, repeats=2) for _ in "AB")
+    machine.begin_session()
+
+    def measure(side: Side, row: Record, n: int) -> Record:
+        return machine.measure(equal, speeds, side, row)
+
+    return confirm(compare(pair(a, b), rule=RULE), measure)
+
+
+def _is_any_different(found: Comparison) -> bool:
+    return any(row.verdict in ("faster", "slower") for row in found.rows)
+
+
+def _identical_is_called_different(noise: Noise, repeats: int, num_earlier: int, seed: int) -> bool:
+    return _is_any_different(first_look(noise, _speeds(1.0), repeats, num_earlier, seed))
+
+
+def _identical_is_confirmed_different(noise: Noise, seed: int) -> bool:
+    return _is_any_different(confirmed(noise, _speeds(1.0), seed))
+
+
+def _verdict_of_change(noise: Noise, speed: float, wanted: str, seed: int) -> bool:
+    return confirmed(noise, [speed], seed).rows[0].verdict == wanted
+
+
+def _slow_row_among_others_is_found(noise: Noise, seed: int) -> bool:
+    return confirmed(noise, _speeds(_SLOWER), seed).rows[0].verdict == "slower"
+
+
+def _twice_is_found_with_three_repeats(noise: Noise, seed: int) -> bool:
+    return first_look(noise, [2.0], 3, 0, seed).rows[0].verdict == "faster"
+
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    at_most_in(
+        RULE.alpha,
+        f"identical code, two sessions on a shared machine, no history: any of {NUM_ROWS} rows called different",
+        partial(_identical_is_called_different, SHARED, 10, 0),
+    ),
+    at_most_in(
+        RULE.alpha,
+        f"identical code, two sessions on a shared machine with a history: any of {NUM_ROWS} rows called different",
+        partial(_identical_is_called_different, SHARED, 10, 8),
+    ),
+    at_most_in(
+        RULE.alpha,
+        f"identical code, three repeats a side: any of {NUM_ROWS} rows called different",
+        partial(_identical_is_called_different, SHARED, 3, 0),
+    ),
+    at_most_in(
+        RULE.alpha,
+        f"identical code, --confirm on a shared machine: any of {NUM_ROWS} rows called different",
+        partial(_identical_is_confirmed_different, SHARED),
+    ),
+    at_most_in(
+        RULE.alpha,
+        f"identical code, --confirm on a noisy machine: any of {NUM_ROWS} rows called different",
+        partial(_identical_is_confirmed_different, NOISY),
+    ),
+    at_least_in(
+        0.90,
+        "a 5 % slow-down on a shared machine is found by --confirm",
+        partial(_verdict_of_change, SHARED, _SLOWER, "slower"),
+    ),
+    at_least_in(
+        0.80,
+        f"a 5 % slow-down of one of {NUM_ROWS} rows on a shared machine is found by --confirm",
+        partial(_slow_row_among_others_is_found, SHARED),
+    ),
+    at_most_in(
+        RULE.alpha,
+        "a 5 % slow-down is confirmed as the same",
+        partial(_verdict_of_change, SHARED, _SLOWER, "same"),
+    ),
+    at_least_in(
+        0.90,
+        "identical code on a quiet machine is confirmed as the same",
+        partial(_verdict_of_change, QUIET, 1.0, "same"),
+    ),
+    at_least_in(
+        0.90,
+        "a 5 % slow-down on a noisy machine stays inconclusive",
+        partial(_verdict_of_change, NOISY, _SLOWER, "inconclusive"),
+    ),
+    at_least_in(
+        0.75,
+        "a factor of two on a shared machine is found with three repeats a side",
+        partial(_twice_is_found_with_three_repeats, SHARED),
+    ),
+)

@@ -1,0 +1,180 @@
+"""Verdicts: what it takes to be called faster, and what may never be."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from strobe.bench.compare import Comparison, History, Pair, Rule, compare, compare_interleaved, pair
+from strobe.bench.compare.estimate import estimate
+from strobe.bench.records import Record, Repeat
+from tests.bench.compare.results import HERE, latency, result, wrong
+
+
+def _around(middle: float, n: int, spread: float = 0.005, seed: int = 1) -> list[float]:
+    rng = random.Random(seed)
+    return [middle * math.exp(rng.gauss(0, spread)) for _ in range(n)]
+
+
+def _sessions(middle: float, n: int, spread: float = 0.002) -> list[Record]:
+    return [result(_around(middle * math.exp(random.Random(i).gauss(0, spread)), 5, seed=i)) for i in range(n)]
+
+
+def _verdict(a: Sequence[float], b: Sequence[float], history: History | None = None, **fields: Any) -> str:
+    return compare(pair([result(a)], [result(b, **fields)]), history=history).rows[0].verdict
+
+
+def test_without_a_history_two_sessions_show_only_what_is_large() -> None:
+    base = _around(100, 10)
+    assert _verdict(base, _around(150, 10, seed=2)) == "faster"
+    assert _verdict(base, _around(60, 10, seed=2)) == "slower"
+    assert _verdict(base, _around(105, 10, seed=2)) == "inconclusive"
+    assert _verdict(base, _around(100, 10, seed=2)) == "inconclusive"
+
+
+def test_a_history_of_quiet_sessions_decides_small_differences() -> None:
+    history = History(_sessions(100, 9))
+    base = _around(100, 10)
+    assert _verdict(base, _around(105, 10, seed=2), history) == "faster"
+    assert _verdict(base, _around(100, 10, seed=2), history) == "same"
+
+
+def test_a_history_of_wild_sessions_does_not() -> None:
+    history = History(_sessions(100, 9, spread=0.05))
+    base = _around(100, 10)
+    assert _verdict(base, _around(105, 10, seed=2), history) == "inconclusive"
+    row = compare(pair([result(base)], [result(_around(105, 10))]), history=history).rows[0]
+    assert row.floor.source == "history"
+    assert row.floor.value > 0.08
+
+
+def test_uncommitted_code_is_no_history() -> None:
+    dirty = msgspec.structs.replace(HERE, is_dirty=True)
+    sessions = [msgspec.structs.replace(record, environment=dirty) for record in _sessions(100, 9)]
+    row = compare(pair([result(_around(100, 5))], [result(_around(100, 5))]), history=History(sessions)).rows[0]
+    assert row.floor.source == "spread"
+
+
+def test_few_repeats_decide_only_what_is_beyond_doubt() -> None:
+    assert _verdict([100, 101, 102], [300, 301, 299]) == "faster"
+    assert _verdict([100, 101, 102], [115, 116, 117]) == "inconclusive"
+    assert _verdict([100, 140, 102], [190, 300, 200]) == "inconclusive"
+    assert _verdict([100], [300]) == "inconclusive"
+
+
+def test_less_is_better_turns_the_ratio_round() -> None:
+    a = result(_around(1.0, 10), better="less", unit="s")
+    b = result(_around(2.0, 10, seed=2), better="less", unit="s")
+    row = compare(pair([a], [b])).rows[0]
+    assert row.verdict == "slower"
+    assert row.estimate is not None
+    assert row.estimate.value == pytest.approx(0.5, rel=0.02)
+
+
+def test_an_incorrect_row_is_never_called_faster() -> None:
+    fast = result(_around(500, 10), correctness=wrong())
+    found = compare(pair([result(_around(100, 10))], [fast]))
+    assert found.rows[0].verdict == "incorrect"
+    assert "B is incorrect: error 0.5, tolerance 0.001" in found.rows[0].notes
+    assert found.geomean is None
+    assert found.is_worse
+
+
+def test_nan_as_an_error_is_said() -> None:
+    found = compare(pair([result([1.0])], [result([1.0], correctness=wrong(None))]))
+    assert "B is incorrect: error not a number" in found.rows[0].notes
+
+
+def test_what_was_broken_before_is_not_b_s_fault() -> None:
+    broken = result(_around(100, 10), correctness=wrong())
+    assert not compare(pair([broken], [broken])).is_worse
+
+
+def test_a_failed_row_says_so_and_fails_the_gate() -> None:
+    found = compare(pair([result(_around(100, 10))], [result([], error="out of memory")]))
+    assert found.rows[0].verdict == "failed"
+    assert found.rows[0].notes == ("B failed: out of memory",)
+    assert found.is_worse
+
+
+def test_latency_that_is_now_missed_fails_the_gate_whatever_the_throughput() -> None:
+    a = result(_around(100, 10), latency=latency("met"))
+    found = compare(pair([a], [result(_around(200, 10), latency=latency("missed"))]))
+    assert found.rows[0].verdict == "faster"
+    assert found.rows[0].notes == ("p95 now misses 100 ms",)
+    assert found.is_worse
+
+
+def test_noise_that_the_runner_saw_is_passed_on() -> None:
+    repeat = Repeat(wall_s=(0.1,), cpu_s=(0.1,), noisy=("steal 12 %",))
+    found = compare(pair([result([1.0], repeats=(repeat, repeat))], [result([1.0])]))
+    assert found.rows[0].notes == ("A was noisy: steal 12 %",)
+
+
+def test_zero_is_no_speed() -> None:
+    row = compare(pair([result([0.0, 1.0])], [result([1.0, 1.0])])).rows[0]
+    assert row.verdict == "inconclusive"
+    assert "cannot tell: a ratio needs positive samples, there is 0" in row.notes
+
+
+def _rows(factor: float, num: int) -> Comparison:
+    pairs = [
+        Pair(
+            result(_around(100, 10, seed=n), f"toy/ootb/x/{n}"),
+            result(_around(100 * factor, 10, seed=99 + n), f"toy/ootb/x/{n}"),
+        )
+        for n in range(num)
+    ]
+    return compare_interleaved(pairs)
+
+
+def test_more_rows_need_more_evidence() -> None:
+    assert _rows(1.05, 5).counts == {"faster": 5}
+    # ten pairs give p = 0.002 at best, which a hundred rows turn into 0.2
+    assert set(_rows(1.05, 100).counts) == {"inconclusive"}
+
+
+def test_pairs_that_drift_together_are_told_apart_where_sessions_are_not() -> None:
+    drift = [math.exp(0.3 * math.sin(i)) for i in range(12)]
+    a = result([100 * d for d in drift])
+    b = result([106 * d * math.exp(random.Random(i).gauss(0, 0.002)) for i, d in enumerate(drift)])
+    assert compare(pair([a], [b])).rows[0].verdict == "inconclusive"
+    assert compare_interleaved([Pair(a, b)]).rows[0].verdict == "faster"
+
+
+def test_the_geometric_mean_has_bounds_that_shrink_with_rows() -> None:
+    few, many = _rows(1.05, 2).geomean, _rows(1.05, 30).geomean
+    assert few is not None
+    assert many is not None
+    assert many.value == pytest.approx(1.05, abs=0.005)
+    assert many.low <= many.value <= many.high
+    assert many.high - many.low < 0.5 * (few.high - few.low)
+
+
+def test_the_same_records_give_the_same_answer() -> None:
+    first, second = _rows(1.01, 3), _rows(1.01, 3)
+    assert [row.estimate and (row.estimate.low, row.estimate.high) for row in first.rows] == [
+        row.estimate and (row.estimate.low, row.estimate.high) for row in second.rows
+    ]
+
+
+def test_bounds_hold_the_truth_about_as_often_as_they_say() -> None:
+    rng = random.Random(4)
+    trials = 400
+    held = 0
+    for number in range(trials):
+        a, b = ([math.exp(rng.gauss(0, 0.05)) for _ in range(10)] for _ in "ab")
+        found = estimate(a, b, "more", seed=number)
+        held += found.low <= 1.0 <= found.high
+    assert held / trials > 0.92
+
+
+def test_a_rule_of_one_s_own() -> None:
+    pairs = [Pair(result(_around(100, 12)), result(_around(102, 12, seed=5)))]
+    assert compare_interleaved(pairs, rule=Rule(threshold=0.01)).rows[0].verdict == "faster"
+    assert compare_interleaved(pairs, rule=Rule(threshold=0.05)).rows[0].verdict == "same"

@@ -1,0 +1,106 @@
+"""Measuring again: who is measured, in which order, and when it ends."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+import pytest
+
+from strobe.bench.compare import Comparison, Rule, Side, compare, confirm, pair
+from strobe.bench.compare.confirm import looks
+from strobe.bench.records import Record
+from tests.bench.compare.results import result, wrong
+
+
+class Bench:
+    """A `measure` that remembers what it was asked for."""
+
+    def __init__(self, speed_of_b: float, spread: float = 0.01) -> None:
+        self.asked: list[tuple[Side, str]] = []
+        self._speed_of_b = speed_of_b
+        self._spread = spread
+        self._rng = random.Random(1)
+
+    def __call__(self, side: Side, row: Record, n: int) -> Record:
+        self.asked.append((side, row.benchmark))
+        speed = self._speed_of_b if side == "B" else 1.0
+        scores = [100 * speed * (1 + self._rng.gauss(0, self._spread)) for _ in range(n)]
+        return msgspec.structs.replace(row, samples=tuple(scores))
+
+
+def _undecided(num: int = 1) -> Comparison:
+    names = [f"toy/ootb/x/{number}" for number in range(num)]
+    return compare(pair([result([100, 101], name) for name in names], [result([100, 99], name) for name in names]))
+
+
+def test_sides_take_turns_and_the_turns_alternate() -> None:
+    bench = Bench(0.9)
+    confirm(_undecided(2), bench)
+    assert bench.asked[:8] == [
+        ("A", "toy/ootb/x/0"),
+        ("B", "toy/ootb/x/0"),
+        ("A", "toy/ootb/x/1"),
+        ("B", "toy/ootb/x/1"),
+        ("B", "toy/ootb/x/0"),
+        ("A", "toy/ootb/x/0"),
+        ("B", "toy/ootb/x/1"),
+        ("A", "toy/ootb/x/1"),
+    ]
+
+
+@pytest.mark.parametrize(("speed", "verdict"), [(0.95, "slower"), (1.05, "faster"), (1.0, "same")])
+def test_ten_repeats_a_side_decide_on_a_quiet_machine(speed: float, verdict: str) -> None:
+    bench = Bench(speed)
+    (row,) = confirm(_undecided(), bench).rows
+    assert row.verdict == verdict
+    assert len(bench.asked) == 20
+    assert row.floor.source == "interleaved"
+    assert len(row.b.samples) == 10  # those of the first look do not count
+
+
+def test_a_noisy_machine_gets_all_looks_and_stays_inconclusive() -> None:
+    bench = Bench(0.95, spread=0.25)
+    (row,) = confirm(_undecided(), bench).rows
+    assert row.verdict == "inconclusive"
+    assert len(bench.asked) == 80
+
+
+def test_decided_rows_are_left_alone() -> None:
+    decided = compare(pair([result([100, 101, 102])], [result([300, 301, 302])]))
+    bench = Bench(1.0)
+    assert confirm(decided, bench) == decided
+    assert bench.asked == []
+
+
+def test_many_rows_get_more_repeats_at_once() -> None:
+    assert looks(1, Rule()) == (10, 20, 40)
+    assert looks(100, Rule()) == (14, 28, 56)
+
+
+def test_a_side_that_breaks_is_not_measured_on() -> None:
+    calls = 0
+
+    def measure(side: Side, row: Record, n: int) -> Record:
+        nonlocal calls
+        calls += 1
+        return msgspec.structs.replace(row, samples=(100.0,), correctness=wrong() if side == "B" else None)
+
+    (row,) = confirm(_undecided(), measure).rows
+    assert row.verdict == "incorrect"
+    assert calls == 2
+
+
+def test_a_failure_is_a_verdict() -> None:
+    def measure(side: Side, row: Record, n: int) -> Record:
+        return msgspec.structs.replace(row, samples=(), error="killed")
+
+    (row,) = confirm(_undecided(), measure).rows
+    assert row.verdict == "failed"
+    assert row.notes == ("A failed: killed",)
+
+
+def test_what_goes_on_is_reported() -> None:
+    told: list[str] = []
+    confirm(_undecided(3), Bench(0.9), report=told.append)
+    assert told == ["look 1 of 3: 3 row(s), up to 10 repeats a side, interleaved"]

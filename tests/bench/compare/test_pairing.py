@@ -1,0 +1,90 @@
+"""What may be compared with what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from strobe.bench.compare.pairing import environment_diff, pair, pair_implementations
+from strobe.bench.records import Environment
+from strobe.errors import UsageError
+from tests.bench.compare.results import ELSEWHERE, HERE, result
+
+
+def test_the_newest_record_of_a_row_counts() -> None:
+    old, new = result([1.0]), result([2.0])
+    (found,) = pair([old, msgspec.structs.replace(new, id=old.id + "z")], [result([3.0])]).pairs
+    assert found.a.samples == (2.0,)
+
+
+def test_another_batch_is_another_row() -> None:
+    found = pair([result([1.0], batch_size=8)], [result([1.0], batch_size=16)])
+    assert found.pairs == ()
+    assert found.left_out == {
+        "toy/ootb/inference/one-fp32 B=16": "only in B",
+        "toy/ootb/inference/one-fp32 B=8": "only in A",
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"version": 2}, "version 1 in A, 2 in B"),
+        ({"seal": "bbbbbbbbbb"}, "changed without a new version (seal aaaaaaaa in A, bbbbbbbb in B)"),
+        ({"unit": "GB/s"}, "ex/s in A, GB/s in B"),
+    ],
+)
+def test_what_is_not_the_same_is_left_out_with_its_reason(fields: dict[str, Any], reason: str) -> None:
+    found = pair([result([1.0], seal="aaaaaaaaaa")], [result([1.0], **{"seal": "aaaaaaaaaa", **fields})])
+    assert found.pairs == ()
+    assert reason in found.left_out["toy/ootb/inference/one-fp32 B=8"]
+
+
+def test_two_machines_are_refused_with_what_differs() -> None:
+    a, b = [result([1.0])], [result([1.0], environment=ELSEWHERE)]
+    with pytest.raises(UsageError, match=r"two machines \(cpu: here v. elsewhere; cores: 2 v. 64\).*--systems"):
+        pair(a, b)
+    assert len(pair(a, b, across_systems=True).pairs) == 1
+
+
+def test_old_records_are_told_apart_by_what_they_know() -> None:
+    a = result([1.0], environment=Environment(host="one", cpu="x"))
+    b = result([1.0], environment=Environment(host="two", cpu="x"))
+    with pytest.raises(UsageError, match=r"host: one v\. two"):
+        pair([a], [b])
+
+
+def test_another_library_is_a_difference_but_no_obstacle() -> None:
+    newer = msgspec.structs.replace(HERE, software={"torch": "2.2"}, git_commit="beef")
+    (found,) = pair([result([1.0])], [result([1.0], environment=newer)]).pairs
+    assert environment_diff(found.a.environment, found.b.environment) == [
+        ("torch", "2.1", "2.2"),
+        ("git_commit", "c0ffee", "beef"),
+    ]
+
+
+def test_an_optimized_row_meets_the_ootb_row_that_does_the_same() -> None:
+    rows = [
+        result([1.0], "dlrm/ootb/inference/tiny"),
+        result([1.0], "dlrm/ootb/training/tiny"),
+        result([1.0], "dlrm/optimized/inference/tiny-embed8-int8"),
+        result([1.0], "xlm-r/ootb/inference/base-s32-fp32"),
+        result([1.0], "xlm-r/ootb/inference/large-s64-fp32"),
+        result([1.0], "xlm-r/optimized/inference/base-s32-int8"),
+        result([1.0], "dlrm/ootb/inference/A.1dev-embed4-fp16"),
+        result([1.0], "dlrm/ootb/inference/A.1dev-embed4-fp32"),
+        result([1.0], "dlrm/optimized/inference/A.1dev-embed4-int8"),
+        result([1.0], "dlrm/optimized/inference/A.1dev-embed4-fp32"),
+        result([1.0], "cvt/optimized/inference/alone-fp32"),
+        result([1.0], "dlrm/micro/linear/mlp_A"),
+    ]
+    found = pair_implementations(rows)
+    assert [(one.a.benchmark, one.b.benchmark) for one in found.pairs] == [
+        ("dlrm/ootb/inference/tiny", "dlrm/optimized/inference/tiny-embed8-int8"),
+        ("xlm-r/ootb/inference/base-s32-fp32", "xlm-r/optimized/inference/base-s32-int8"),
+        ("dlrm/ootb/inference/A.1dev-embed4-fp32", "dlrm/optimized/inference/A.1dev-embed4-int8"),
+        ("dlrm/ootb/inference/A.1dev-embed4-fp32", "dlrm/optimized/inference/A.1dev-embed4-fp32"),
+    ]
+    assert list(found.left_out) == ["cvt/optimized/inference/alone-fp32 B=8"]

@@ -1,0 +1,90 @@
+"""A simulated server whose queue theory knows: the search finds the rate, and never one beyond capacity."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+
+from strobe.bench import serving
+from strobe.bench.spec import Latency as Limit
+
+LIMIT = Limit(limit_ms=100, percentile=95)
+
+
+def test_arrivals_are_poisson_and_scale_with_the_rate() -> None:
+    times = serving.arrival_times(50.0, 20_000, seed=3)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    mean = sum(gaps) / len(gaps)
+    variance = sum((gap - mean) ** 2 for gap in gaps) / len(gaps)
+    assert mean == pytest.approx(1 / 50, rel=0.03)
+    assert math.sqrt(variance) == pytest.approx(mean, rel=0.05)  # exponential: as wide as it is long
+    assert serving.arrival_times(100.0, 10, seed=3) == pytest.approx([t / 2 for t in times[:10]])
+
+
+def test_a_lone_query_waits_for_its_own_step_only() -> None:
+    trial = serving.try_rate(lambda count: 0.010, 0.1, batch_size=8, limit=LIMIT)
+    assert trial.judged.status == "met"
+    assert trial.judged.p99_ms == pytest.approx(10.0)
+    assert trial.mean_batch == pytest.approx(1.0, abs=0.05)
+
+
+def test_beyond_capacity_the_queue_grows_until_the_trial_is_given_up() -> None:
+    served = []
+
+    def serve(count: int) -> float:
+        served.append(count)
+        return 0.010
+
+    trial = serving.try_rate(serve, 2000, batch_size=8, limit=LIMIT)
+    assert trial.is_cut
+    assert trial.judged.status != "met"
+    assert max(served) == 8
+    assert sum(served) < serving.queries_per_trial(LIMIT)
+
+
+def test_the_best_rate_lies_where_queue_theory_says() -> None:
+    """One at a time, 10 ms each, 100 ms allowed (M/D/1): the mean wait is 160 ms at a load of 0.97, 15 ms at 0.75."""
+    found = serving.find_best(lambda count: 0.010, batch_size=1, limit=LIMIT)
+    assert found.best is not None
+    assert 75 <= found.best.qps <= 97
+    assert found.best.judged.status == "met"
+    assert found.best is found.trials[-1]
+
+
+def test_batches_raise_the_rate_at_the_same_step_time() -> None:
+    one = serving.find_best(lambda count: 0.010, batch_size=1, limit=LIMIT)
+    eight = serving.find_best(lambda count: 0.010, batch_size=8, limit=LIMIT)
+    assert one.best is not None
+    assert eight.best is not None
+    assert eight.best.qps > 6 * one.best.qps
+    assert eight.best.mean_batch > 4
+
+
+def test_no_rate_is_good_enough_for_steps_longer_than_the_limit() -> None:
+    found = serving.find_best(lambda count: 0.150, batch_size=4, limit=LIMIT)
+    assert found.best is None
+    assert all(trial.judged.status != "met" for trial in found.trials)
+
+
+def test_jitter_costs_rate_but_not_the_search() -> None:
+    rng = random.Random(1)
+
+    def serve(count: int) -> float:
+        return 0.008 + rng.expovariate(1 / 0.002)
+
+    found = serving.find_best(serve, batch_size=1, limit=LIMIT)
+    assert found.best is not None
+    assert 50 <= found.best.qps < 100
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    first, second = (serving.find_best(lambda count: 0.01, batch_size=2, limit=LIMIT, seed=7) for _ in range(2))
+    assert first == second
+
+
+def test_a_rate_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="positive, got 0"):
+        serving.arrival_times(0, 3, seed=0)
