@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -52,6 +53,16 @@ def test_the_log_is_moved_into_the_file_beside_those_who_write(small: SqliteData
     assert not [thread for thread in threading.enumerate() if thread.name == "strobe-log-mover"]
 
 
+def test_the_log_is_written_over_rather_than_made_anew(small: SqliteDatabase) -> None:
+    sizes = []
+    for _ in range(40):
+        small.write(put)
+        small._mover.has_moved.wait(5)
+        sizes.append(log_bytes(small))
+    assert max(sizes) < 40 * _LIMIT / 4 / 2, "it was never begun anew"
+    assert sizes == sorted(sizes), "it was cut, though it was short"
+
+
 def test_the_log_does_not_grow_while_somebody_always_reads(small: SqliteDatabase) -> None:
     is_over = threading.Event()
 
@@ -81,8 +92,8 @@ def test_a_reader_who_takes_minutes_is_not_waited_for_again_and_again(small: Sql
     waits: list[bool] = []
     begin_anew = small._begin_log_anew
 
-    def counted(wait_s: float) -> bool:
-        is_anew = begin_anew(wait_s)
+    def counted(how: Literal["RESTART", "TRUNCATE"], wait_s: float) -> bool:
+        is_anew = begin_anew(how, wait_s)
         if wait_s:
             waits.append(is_anew)
         return is_anew

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -116,7 +116,7 @@ class Charts:
 
         def ask(cursor: Cursor) -> dict[int, dict[str, Buckets]]:
             books = read_books(cursor, run_ids, keys)
-            named = [(run_id, key) for run_id in run_ids for key in _charted(_book(books, run_id), keys)]
+            named = [(run_id, key) for run_id in run_ids for key in charted_keys(_book(books, run_id), keys)]
             buckets = digest(Pages(cursor), [books[run_id].line(key) for run_id, key in named])
             found: dict[int, dict[str, Buckets]] = {run_id: {} for run_id in run_ids}
             for (run_id, key), bucket in zip(named, buckets, strict=True):
@@ -156,7 +156,8 @@ def _key_facts(book: RunBook) -> list[KeyFacts]:
     return [found[name] for name in sorted(found)]
 
 
-def _charted(book: RunBook, keys: Sequence[str] | None) -> list[str]:
+def charted_keys(book: RunBook, keys: Collection[str] | None) -> list[str]:
+    """Return the keys of a run that have points, also those taken over, or those of them that are named."""
     names: set[str] = set()
     owner: RunBook | None = book
     while owner is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -91,13 +92,17 @@ class _Rows:
     def __len__(self) -> int:
         return len(self.steps)
 
-    @property
+    @cached_property
     def first(self) -> int:
         return 0 if self.by_moment is None else int(self.by_moment[0])
 
-    @property
+    @cached_property
     def last(self) -> int:
         return len(self) - 1 if self.by_moment is None else int(self.by_moment[-1])
+
+    @cached_property
+    def max_step(self) -> int:
+        return int(self.steps.max())
 
     def in_order(self) -> Iterable[int]:
         """Return the rows' numbers in the order of their moments."""
@@ -275,14 +280,13 @@ def _news(logged: Logged, rows: _Rows, key: str, top: str) -> KeyNews:
         return known
     first, row = rows.moment(rows.first), rows.first
     step = int(rows.steps[row])
-    highest = int(rows.steps.max())
     if known is None or known.top != top == key:
         found = known.points if known is not None else []
-        known = logged.keys[key] = KeyNews(top, first, step, (-(2**63), -1), step, 0, None, False, highest, found)
+        known = logged.keys[key] = KeyNews(top, first, step, (-(2**63), -1), step, 0, None, False, rows.max_step, found)
         return known
     if first < known.first:
         known.first, known.first_step = first, step
-    known.max_step = max(known.max_step, highest)
+    known.max_step = max(known.max_step, rows.max_step)
     return known
 
 

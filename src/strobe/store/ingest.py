@@ -141,12 +141,14 @@ class Ingest:
         if not logged.charted:
             return
         num_rows = sum(block.num_rows for block in logged.charted)
-        is_late = any(
-            int(points.step.min()) <= folded_last
+        # Keys that were logged together share their steps, and mostly their end in the pages: one look is enough.
+        ends = {
+            (id(points.ints), folded_last): points
             for key, news in logged.keys.items()
             if (folded_last := rows[key].folded_last) is not None
             for points in news.points
-        )
+        }
+        is_late = any(int(points.step.min()) <= folded_last for (_, folded_last), points in ends.items())
         is_full = (
             run.tail_rows + num_rows >= tail.MAX_ROWS
             or run.tail_batches + 1 >= tail.MAX_BATCHES

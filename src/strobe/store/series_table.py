@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from strobe.journal import value
@@ -22,6 +23,8 @@ _CHANGING = (
     "top", "first_order", "first_writer", "first_sequence", "first_step", "last_order", "last_writer", "last_sequence",
     "last_step", "last_time", "last_value", "max_step", "has_points", "has_objects",
 )  # fmt: skip
+_UPDATE = f"UPDATE series SET {', '.join(f'{name} = ?' for name in _CHANGING)} WHERE id = ?"
+_changed = attrgetter(*_CHANGING, "id")
 _COLUMNS = ", ".join(("id", *_NAMES, *_CHANGING, "folded_count", "folded_last"))
 
 
@@ -122,10 +125,9 @@ def write_series(
             rows[key] = _insert(cursor, run_id, lane, attempt, writer, key, found)
         else:
             row.take(found, writer)
-            changed.append((*(getattr(row, name) for name in _CHANGING), row.id))
+            changed.append(_changed(row))
     if changed:
-        assignments = ", ".join(f"{name} = ?" for name in _CHANGING)
-        cursor.many(f"UPDATE series SET {assignments} WHERE id = ?", changed)
+        cursor.many(_UPDATE, changed)
     return rows
 
 

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from strobe.errors import StoreBusy, StoreError, StoreFull
 from strobe.store.database import SQLITE, Cursor, Row, T
@@ -22,8 +22,10 @@ from strobe.store.database import SQLITE, Cursor, Row, T
 _BUSY_TIMEOUT_S = 30.0
 _MAX_READERS = 8
 _CACHE_KB = 16_384
-#: what the log has grown by when it is moved into the file; that waits for the disk, so writing goes on meanwhile
+#: what was written to the log when it is moved into the file; that waits for the disk, so writing goes on meanwhile
 _LOG_BYTES = 64 << 20
+#: what a commit writes beside its blobs: pages of rows and indexes, each whole
+_COMMIT_BYTES = 32 << 10
 #: what was written meanwhile is moved, too, until it is so little (in pages) that writing can wait for the rest
 _FEW_PAGES = 1000
 _MAX_ROUNDS = 8
@@ -46,7 +48,8 @@ class SqliteDatabase:
         self._connections: list[sqlite3.Connection] = []
         self._log_path = path.with_name(f"{path.name}-wal")
         self._log_limit = _MAX_LOG_BYTES
-        #: how long the log was when it was moved last
+        #: about what was written since the log was moved last, and how long its file was then
+        self._logged = 0
         self._moved_at = 0
         self._mover = _LogMover(self._connect)
         with _translated(path):
@@ -73,29 +76,32 @@ class SqliteDatabase:
         with self._writing, _translated(self.path):
             connection = self._writer
             connection.execute("BEGIN IMMEDIATE")
+            cursor = _SqliteCursor(connection)
             try:
-                result = change(_SqliteCursor(connection))
+                result = change(cursor)
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # a full disk has rolled back by itself
                     connection.execute("ROLLBACK")
                 raise
-            self._tend_log()
+            self._tend_log(cursor.blob_bytes + _COMMIT_BYTES)
             return result
 
-    def _tend_log(self) -> None:
+    def _tend_log(self, num_bytes: int) -> None:
+        self._logged += num_bytes
         size = self._log_bytes()
         self._moved_at = min(self._moved_at, size)
-        if size - self._moved_at > _LOG_BYTES:
-            self._moved_at = size
+        if self._logged > _LOG_BYTES or size - self._moved_at > _LOG_BYTES:
+            self._logged, self._moved_at = 0, size
             self._mover.wake()
         if self._mover.has_moved.is_set():
             self._mover.has_moved.clear()
-            if self._begin_log_anew(wait_s=0):
+            # The file is kept and written over: to give its pages back and to ask for new ones costs more than moving.
+            if self._begin_log_anew("RESTART", wait_s=0):
                 return
         if size <= _MAX_LOG_BYTES:
             self._log_limit = _MAX_LOG_BYTES
-        elif size > self._log_limit and not self._begin_log_anew(_LOG_WAIT_S):
+        elif size > self._log_limit and not self._begin_log_anew("TRUNCATE", _LOG_WAIT_S):
             # Whoever reads for minutes, as a backup does, is not waited for again before it has doubled.
             self._log_limit = 2 * size
 
@@ -105,12 +111,12 @@ class SqliteDatabase:
         except FileNotFoundError:
             return 0
 
-    def _begin_log_anew(self, wait_s: float) -> bool:
-        """Move what is left of the log into the file and empty it; False if somebody goes on reading from it."""
+    def _begin_log_anew(self, how: Literal["RESTART", "TRUNCATE"], wait_s: float) -> bool:
+        """Move what is left of the log into the file; False if somebody goes on reading from it."""
         try:
             self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
             with self._mover.is_moving:  # SQLite lets one move at a time, and makes the other fail at once
-                found = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                found = self._writer.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
         except sqlite3.OperationalError:  # no room to do it; what was committed is safe where it is
             return False
         finally:
@@ -190,10 +196,13 @@ class _LogMover:
 
 
 def _move(connection: sqlite3.Connection) -> None:
+    before = 0
     for _ in range(_MAX_ROUNDS):
-        _, written, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        if written - moved < _FEW_PAGES:
+        # What is written while it moves is not in its count: only a round that had little to do leaves little behind.
+        _, _, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if moved - before < _FEW_PAGES:
             return
+        before = moved
 
 
 class _SqliteCursor:
@@ -201,6 +210,8 @@ class _SqliteCursor:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        #: of what was written so far
+        self.blob_bytes = 0
 
     def all(self, sql: str, *parameters: Any) -> list[Row]:
         return self._connection.execute(sql, parameters).fetchall()
@@ -213,10 +224,17 @@ class _SqliteCursor:
         return found
 
     def run(self, sql: str, *parameters: Any) -> int:
+        self.blob_bytes += _blob_bytes(parameters)
         return self._connection.execute(sql, parameters).rowcount
 
     def many(self, sql: str, rows: Iterable[Row]) -> None:
+        rows = list(rows)
+        self.blob_bytes += sum(map(_blob_bytes, rows))
         self._connection.executemany(sql, rows)
+
+
+def _blob_bytes(parameters: Row) -> int:
+    return sum(len(parameter) for parameter in parameters if parameter.__class__ is bytes)
 
 
 @contextmanager

@@ -53,30 +53,27 @@ class Buckets(Columns):
         return cls(ints, floats)
 
     @classmethod
-    def of_blocks(cls, steps: Array, times: Array, values: Array) -> list[Buckets]:
-        """Return for each of several series its points as buckets of equal size.
+    def of_blocks(cls, steps: Array, times: Array, values: Array) -> Buckets:
+        """Return the points of several series as buckets of equal size, one series after the other.
 
         `steps` and `times`, which they share, have a row for each bucket; `values`, all finite, have series before
         that. The same buckets as `of_points` gives.
         """
-        ints: Array = np.zeros((10, len(steps)), "<i8")
+        num_series, num_buckets = values.shape[:2]
+        ints: Array = np.zeros((10, num_series, num_buckets), "<i8")
         ints[_FIRST_STEP], ints[_LAST_STEP] = steps[:, 0], steps[:, -1]
         ints[_MIN_TIME], ints[_MAX_TIME] = times.min(axis=1), times.max(axis=1)
         ints[_COUNT] = steps.shape[1]
         at_low, at_high = values.argmin(axis=2), values.argmax(axis=2)
-        floats: Array = np.empty((len(values), 5, len(steps)), "<f8")
-        floats[:, _MIN] = np.take_along_axis(values, at_low[:, :, None], axis=2)[:, :, 0]
-        floats[:, _MAX] = np.take_along_axis(values, at_high[:, :, None], axis=2)[:, :, 0]
+        row: Array = np.arange(num_buckets)
+        ints[_MIN_STEP], ints[_MAX_STEP] = steps[row, at_low], steps[row, at_high]
+        floats: Array = np.empty((5, num_series, num_buckets), "<f8")
+        floats[_MIN] = np.take_along_axis(values, at_low[:, :, None], axis=2)[:, :, 0]
+        floats[_MAX] = np.take_along_axis(values, at_high[:, :, None], axis=2)[:, :, 0]
         with np.errstate(over="ignore", invalid="ignore"):  # past the float range it is inf, as in any sum
-            floats[:, _SUM] = values.sum(axis=2)
-        floats[:, _FIRST], floats[:, _LAST] = values[:, :, 0], values[:, :, -1]
-        row: Array = np.arange(len(steps))
-        found = []
-        for number in range(len(values)):
-            own = ints.copy()
-            own[_MIN_STEP], own[_MAX_STEP] = steps[row, at_low[number]], steps[row, at_high[number]]
-            found.append(cls(own, floats[number]))
-        return found
+            floats[_SUM] = values.sum(axis=2)
+        floats[_FIRST], floats[_LAST] = values[:, :, 0], values[:, :, -1]
+        return cls(ints.reshape(10, -1), floats.reshape(5, -1))
 
     def grouped(self, starts: Array) -> Buckets:
         """Join neighbours: bucket `i` of the result stands for those from `starts[i]` up to the next start."""

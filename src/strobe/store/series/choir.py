@@ -11,12 +11,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from strobe.store.series.bucket import Buckets
-from strobe.store.series.column import Array, assemble, pack_floats, pack_ints, packed_ints
+from strobe.store.series.column import Array, packed_ints
 from strobe.store.series.lockstep import Exchange, Pages, Task
-from strobe.store.series.page import POINTS_PER_BUCKET, POINTS_PER_PAGE, Page, PageRange
+from strobe.store.series.page import POINTS_PER_PAGE, Page, PageRange
 from strobe.store.series.point import Points
-from strobe.store.series.pyramid import load_points, load_values, lowest_buckets, raw_page, siblings, upper_pages
+from strobe.store.series.pyramid import load_points, load_values, lowest_buckets, raw_pages, siblings, upper_pages
 
 
 def append(members: Mapping[int, Points], count: int) -> Task[None]:
@@ -32,7 +31,10 @@ def append(members: Mapping[int, Points], count: int) -> Task[None]:
     known = yield Exchange(fetch=wanted)
     pages: list[Page] = []
     for part in _with_last_pages(members, first, known) if in_last else [members]:
-        pages += _pages(part, first, total, known)
+        ints = next(iter(part.values())).ints
+        values: Array = np.concatenate([points.floats for points in part.values()])
+        pages += raw_pages(list(part), first, ints, values)
+        pages += upper_pages(list(part), first, lowest_buckets(ints, values), total, known)
     yield Exchange(put=pages)
 
 
@@ -49,32 +51,3 @@ def _with_last_pages(members: Mapping[int, Points], number: int, known: Pages) -
             values: Array = np.concatenate([load_values(page), new.floats], axis=1)
             part[series] = Points(shared, values)
     return list(parts.values())
-
-
-def _pages(members: Mapping[int, Points], first: int, total: int, known: Pages) -> list[Page]:
-    pages: list[Page] = []
-    some = next(iter(members.values()))
-    for index, start in enumerate(range(0, len(some), POINTS_PER_PAGE)):
-        cut = slice(start, start + POINTS_PER_PAGE)
-        ints = pack_ints(some.ints[:, cut])
-        for series, points in members.items():
-            page = points.take(cut)
-            pages.append(raw_page(series, first + index, page, assemble(len(page), ints, pack_floats(page.floats))))
-    for series, buckets in _lowest(members).items():
-        pages += upper_pages(series, first, buckets, total, known)
-    return pages
-
-
-def _lowest(members: Mapping[int, Points]) -> dict[int, Buckets]:
-    """Return the level 1 buckets of all members' complete pages."""
-    some = next(iter(members.values()))
-    num_full = len(some) // POINTS_PER_PAGE * POINTS_PER_PAGE
-    if not num_full:
-        return {}
-    values: Array = np.stack([points.value[:num_full] for points in members.values()])
-    if not np.isfinite(values).all():  # rare, and not worth a second way of counting
-        return {series: lowest_buckets(points) for series, points in members.items()}
-    grouped = values.reshape(len(members), -1, POINTS_PER_BUCKET)
-    steps = some.step[:num_full].reshape(-1, POINTS_PER_BUCKET)
-    times = some.time_ns[:num_full].reshape(-1, POINTS_PER_BUCKET)
-    return dict(zip(members, Buckets.of_blocks(steps, times, grouped), strict=True))

@@ -42,43 +42,55 @@ class Packed(NamedTuple):
 
 def encode(ints: Array, floats: Array) -> bytes:
     """Pack a matrix of int64 rows and one of float64 rows, of equal length, into bytes."""
-    return assemble(ints.shape[1], pack_ints(ints), pack_floats(floats))
+    (blob,) = encode_pages(ints[:, None], floats[:, None])
+    return blob
 
 
-def pack_ints(ints: Array) -> Packed:
-    """Pack the integer columns of a page."""
-    heads: Array = np.zeros(len(ints), _COLUMN)
-    planes = []
-    if ints.shape[1]:
-        heads["first"] = ints[:, 0]
-    if ints.shape[1] > 1:
-        deltas = ints[:, 1:] - ints[:, :-1]  # wraps, and so does the sum that undoes it
-        least = deltas.min(axis=1)
-        spread = (deltas.max(axis=1) - least).view(np.uint64)
-        heads["least"] = least
-        for index in np.flatnonzero(spread).tolist():
-            offsets = deltas[index] - least[index]
-            high = _bytes_needed(int(spread[index]))
-            heads["high"][index] = high
-            planes.append(_planes(offsets, 0, high))
-    return Packed(len(ints), heads.tobytes(), b"".join(planes))
+def encode_pages(ints: Array, floats: Array) -> list[bytes]:
+    """Pack several pages of equal length; both arrays are columns by pages by rows."""
+    rows = ints.shape[2]
+    return [assemble(rows, *packed) for packed in zip(pack_ints(ints), pack_floats(floats), strict=True)]
 
 
-def pack_floats(floats: Array) -> Packed:
-    """Pack the float columns of a page."""
-    heads: Array = np.zeros(len(floats), _COLUMN)
-    planes = []
-    if floats.shape[1]:
+def pack_ints(ints: Array) -> list[Packed]:
+    """Pack the integer columns of each page."""
+    num_columns, num_pages, rows = ints.shape
+    heads: Array = np.zeros((num_pages, num_columns), _COLUMN)
+    planes: list[list[bytes]] = [[] for _ in range(num_pages)]
+    if rows:
+        heads["first"] = ints[:, :, 0].T
+    if rows > 1:
+        deltas = ints[:, :, 1:] - ints[:, :, :-1]  # wraps, and so does the sum that undoes it
+        least = deltas.min(axis=2)
+        spread = (deltas.max(axis=2) - least).view(np.uint64).T
+        heads["least"] = least.T
+        for page, column in np.argwhere(spread).tolist():
+            high = _bytes_needed(int(spread[page, column]))
+            heads["high"][page, column] = high
+            planes[page].append(_planes(deltas[column, page] - least[column, page], 0, high))
+    return _packed(heads, planes)
+
+
+def pack_floats(floats: Array) -> list[Packed]:
+    """Pack the float columns of each page."""
+    num_columns, num_pages, rows = floats.shape
+    heads: Array = np.zeros((num_pages, num_columns), _COLUMN)
+    planes: list[list[bytes]] = [[] for _ in range(num_pages)]
+    if rows:
         bits: Array = np.ascontiguousarray(floats).view(np.int64)
-        used: Array = np.bitwise_or.reduce(bits, axis=1)
+        used: Array = np.bitwise_or.reduce(bits, axis=2).T
         # Of the same number all the way nothing is kept but the first.
-        is_constant: Array = np.bitwise_and.reduce(bits, axis=1) == used
-        heads["first"][is_constant] = bits[is_constant, 0]
-        for index in np.flatnonzero(~is_constant).tolist():
-            low = _zero_bytes(int(used[index]))
-            heads["low"][index], heads["high"][index] = low, 8
-            planes.append(_planes(bits[index], low, 8))
-    return Packed(len(floats), heads.tobytes(), b"".join(planes))
+        is_constant: Array = used == np.bitwise_and.reduce(bits, axis=2).T
+        heads["first"][is_constant] = bits[:, :, 0].T[is_constant]
+        for page, column in np.argwhere(~is_constant).tolist():
+            low = _zero_bytes(int(used[page, column]))
+            heads["low"][page, column], heads["high"][page, column] = low, 8
+            planes[page].append(_planes(bits[column, page], low, 8))
+    return _packed(heads, planes)
+
+
+def _packed(heads: Array, planes: list[list[bytes]]) -> list[Packed]:
+    return [Packed(len(head), head.tobytes(), b"".join(kept)) for head, kept in zip(heads, planes, strict=True)]
 
 
 def assemble(rows: int, ints: Packed, floats: Packed) -> bytes:

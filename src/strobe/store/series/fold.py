@@ -96,8 +96,8 @@ def _rewrite(series: int, count: int, number: int, held: Points, new: Points, ra
 
 def _write(series: int, first: int, points: Points, count: int) -> Task[None]:
     known = yield Exchange(fetch=siblings(series, first, first + len(points) // POINTS_PER_PAGE, count))
-    above = upper_pages(series, first, lowest_buckets(points), count, known)
-    yield Exchange(put=raw_pages(series, first, points) + above)
+    above = upper_pages([series], first, lowest_buckets(points.ints, points.floats), count, known)
+    yield Exchange(put=raw_pages([series], first, points.ints, points.floats) + above)
 
 
 def _read(series: int, number: int) -> Task[Points]:

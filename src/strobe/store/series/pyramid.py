@@ -6,13 +6,13 @@ page numbers alone. So all that is needed can be asked for at once, and the maki
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from strobe.store.series.bucket import Buckets
-from strobe.store.series.column import Array, PageCorrupt, decode, encode
+from strobe.store.series.column import Array, PageCorrupt, assemble, decode, encode_pages, pack_floats, pack_ints
 from strobe.store.series.lockstep import Pages
 from strobe.store.series.page import (
     BUCKETS_PER_PAGE,
@@ -47,12 +47,28 @@ def load_buckets(page: Page) -> Buckets:
     return Buckets(*_decode(page))
 
 
-def raw_pages(series: int, number: int, points: Points) -> list[Page]:
-    """Return the points as raw pages from `number` on."""
-    return [
-        _raw_page(series, number + index, points.take(slice(start, start + POINTS_PER_PAGE)))
-        for index, start in enumerate(range(0, len(points), POINTS_PER_PAGE))
-    ]
+def raw_pages(choir: Sequence[int], number: int, ints: Array, values: Array) -> list[Page]:
+    """Return the points of series that share their integers as raw pages from `number` on.
+
+    `values` has a row for each series.
+    """
+    pages: list[Page] = []
+    for index, start in enumerate(range(0, ints.shape[1], POINTS_PER_PAGE)):
+        cut = slice(start, start + POINTS_PER_PAGE)
+        (shared,) = pack_ints(ints[:, None, cut])
+        points = Points(ints[:, cut], values[:1, cut])
+        facts = {
+            "level": 0,
+            "number": number + index,
+            "first_step": int(points.step[0]),
+            "last_step": int(points.step[-1]),
+            "min_time": int(points.time_ns.min()),
+            "max_time": int(points.time_ns.max()),
+            "count": len(points),
+        }
+        for series, own in zip(choir, pack_floats(values[None, :, cut]), strict=True):
+            pages.append(Page(series=series, body=assemble(len(points), shared, own), **facts))
+    return pages
 
 
 class _Run(NamedTuple):
@@ -84,35 +100,44 @@ def siblings(series: int, first: int, end: int, count: int) -> list[PageRange]:
     return [pages for pages in wanted if pages.first <= pages.last]
 
 
-def lowest_buckets(points: Points) -> Buckets:
-    """Return the level 1 buckets of the complete pages among points that begin with a page."""
-    num_full = len(points) // POINTS_PER_PAGE
-    return Buckets.concat([Buckets.none(), *(_lowest_buckets(points, number) for number in range(num_full))])
+def lowest_buckets(ints: Array, values: Array) -> Buckets:
+    """Return the level 1 buckets of the complete pages among points that begin with a page, series after series."""
+    num_full = ints.shape[1] // POINTS_PER_PAGE * POINTS_PER_PAGE
+    full = values[:, :num_full]
+    shared = Points(ints[:, :num_full], full[:1])
+    if not np.isfinite(full).all():  # rare, and not worth a second way of counting
+        starts: Array = np.arange(0, num_full, POINTS_PER_BUCKET)
+        return Buckets.concat([Buckets.of_points(Points(shared.ints, row[None]), starts) for row in full])
+    blocks = (num_full // POINTS_PER_BUCKET, POINTS_PER_BUCKET)
+    return Buckets.of_blocks(
+        shared.step.reshape(blocks), shared.time_ns.reshape(blocks), full.reshape(len(values), *blocks)
+    )
 
 
-def upper_pages(series: int, first: int, buckets: Buckets, count: int, known: Pages) -> list[Page]:
+def upper_pages(choir: Sequence[int], first: int, buckets: Buckets, count: int, known: Pages) -> list[Page]:
     """Return the pages above complete raw pages, from raw page `first` on, whose `lowest_buckets` are given.
 
-    `count` is the number of points up to which pages above may be made; `known` holds at least the `siblings`.
+    `count` is the number of points of each series up to which pages above may be made; `known` holds at least the
+    `siblings`.
     """
     pages: list[Page] = []
-    for run in _runs(first, first + len(buckets) // BUCKETS_PER_PAGE, count):
-        pages += _bucket_pages(series, run.level, run.first, buckets)
+    end = first + len(buckets) // (BUCKETS_PER_PAGE * len(choir))
+    for run in _runs(first, end, count):
+        pages += _bucket_pages(choir, run.level, run.first, buckets)
         if run.above_first < run.above_end:
             before = range(run.above_first * FAN_OUT, run.first)
             after = range(run.end, run.above_end * FAN_OUT)
-            parts = [load_buckets(known[series, run.level, number]) for number in before]
-            parts.append(buckets.take(slice((run.above_end * FAN_OUT - run.first) * BUCKETS_PER_PAGE)))
-            parts += [load_buckets(known[series, run.level, number]) for number in after]
+            each = len(buckets) // len(choir)
+            kept = min(each, (run.above_end * FAN_OUT - run.first) * BUCKETS_PER_PAGE)
+            parts: list[Buckets] = []
+            for index, series in enumerate(choir):
+                parts += [load_buckets(known[series, run.level, number]) for number in before]
+                parts.append(buckets.take(slice(index * each, index * each + kept)))
+                parts += [load_buckets(known[series, run.level, number]) for number in after]
             children = Buckets.concat(parts)
+            # No group reaches into the next series: each has whole pages here, and a page is a multiple of the fan-out.
             buckets = children.grouped(np.arange(0, len(children), FAN_OUT))
     return pages
-
-
-def _lowest_buckets(points: Points, number: int) -> Buckets:
-    """Return the level 1 buckets of one page; page by page, because a page's columns fit a processor's cache."""
-    page = points.take(slice(number * POINTS_PER_PAGE, (number + 1) * POINTS_PER_PAGE))
-    return Buckets.of_points(page, np.arange(0, POINTS_PER_PAGE, POINTS_PER_BUCKET))
 
 
 def _decode(page: Page, max_ints: int | None = None) -> tuple[Array, Array]:
@@ -122,36 +147,28 @@ def _decode(page: Page, max_ints: int | None = None) -> tuple[Array, Array]:
         raise PageCorrupt(f"series {page.series}, level {page.level}, page {page.number}: {exc}") from exc
 
 
-def _raw_page(series: int, number: int, points: Points) -> Page:
-    return raw_page(series, number, points, encode(points.ints, points.floats))
-
-
-def raw_page(series: int, number: int, points: Points, body: bytes) -> Page:
-    """Return a raw page whose body is known."""
-    return Page(
-        series=series,
-        level=0,
-        number=number,
-        first_step=int(points.step[0]),
-        last_step=int(points.step[-1]),
-        min_time=int(points.time_ns.min()),
-        max_time=int(points.time_ns.max()),
-        count=len(points),
-        body=body,
+def _bucket_pages(choir: Sequence[int], level: int, number: int, buckets: Buckets) -> Iterator[Page]:
+    ints = buckets.ints.reshape(len(buckets.ints), -1, BUCKETS_PER_PAGE)
+    floats = buckets.floats.reshape(len(buckets.floats), -1, BUCKETS_PER_PAGE)
+    paged = Buckets(ints, floats)
+    facts = zip(
+        paged.first_step[:, 0].tolist(),
+        paged.last_step[:, -1].tolist(),
+        paged.min_time.min(axis=1).tolist(),
+        paged.max_time.max(axis=1).tolist(),
+        encode_pages(ints, floats),
+        strict=True,
     )
-
-
-def _bucket_pages(series: int, level: int, number: int, buckets: Buckets) -> Iterator[Page]:
-    for index, start in enumerate(range(0, len(buckets), BUCKETS_PER_PAGE)):
-        part = buckets.take(slice(start, start + BUCKETS_PER_PAGE))
+    each = ints.shape[1] // len(choir)
+    for index, (first_step, last_step, min_time, max_time, body) in enumerate(facts):
         yield Page(
-            series=series,
+            series=choir[index // each],
             level=level,
-            number=number + index,
-            first_step=int(part.first_step[0]),
-            last_step=int(part.last_step[-1]),
-            min_time=int(part.min_time.min()),
-            max_time=int(part.max_time.max()),
+            number=number + index % each,
+            first_step=first_step,
+            last_step=last_step,
+            min_time=min_time,
+            max_time=max_time,
             count=points_per_page(level),
-            body=encode(part.ints, part.floats),
+            body=body,
         )

@@ -7,6 +7,7 @@
     order, reading, bookmark, listing   pages of runs in the order of any field
     items                               the runs of a page, whole
     grouping, discovery                 groups of runs; which fields there are
+    figure, measured                    what metrics came to, as fields
 
 The index can be made again from the runs' documents. Nothing here knows HTTP.
 """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from strobe.errors import UsageError
 from strobe.store.database import Cursor
 from strobe.store.values.field import Column, check_text, find_field
+from strobe.store.values.figure import SECTION
 from strobe.store.values.index_condition import is_kind
 from strobe.store.values.leaf import Kind, original, storable
 from strobe.store.values.scope import Scope
@@ -43,6 +44,7 @@ def read_fields(
     start, part = storable(check_text("prefix", prefix)), storable(check_text("text", contains))
     sql = (
         "SELECT p.id, p.name FROM path p WHERE p.project_id = ? AND p.name > ? AND p.name >= ? AND p.name <= ?"
+        f" AND NOT (p.name >= '{SECTION}.' AND p.name < '{SECTION}/')"  # which of them are held is nobody's business
         " AND (EXISTS (SELECT 1 FROM value v WHERE v.path_id = p.id AND v.kind <> 3)"
         " OR EXISTS (SELECT 1 FROM value v WHERE v.path_id = p.id AND v.kind = 3))"
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from strobe.errors import UsageError
+from strobe.store.values.figure import SECTION, parse_figure
 from strobe.store.values.leaf import path_name
 
 ColumnKind = Literal["text", "integer", "number"]
@@ -85,15 +86,18 @@ def find_field(name: str) -> Field:
 
 
 def split_field(name: str) -> tuple[str, str]:
-    """Return a field's name and "", or one of config, summary and metadata and the key in it."""
-    section, dot, key = check_text("field", name).partition(".")
+    """Return a field's name and "", or one of config, summary, metadata and figures and the key in it."""
+    if (figure := parse_figure(check_text("field", name))) is not None:
+        return SECTION, str(figure)
+    section, dot, key = name.partition(".")
     section = _ALIASES.get(section, section)
     if (section in _COLUMNS or section in _ATTRIBUTES) and not dot:
         return section, ""
     if section in _SECTIONS and key:
         return section, key
     raise UsageError(
-        f"runs have no field {name[:80]!r}; there are {', '.join(NAMES)}, config.<key>, summary.<key>, metadata.<key>"
+        f"runs have no field {name[:80]!r}; there are {', '.join(NAMES)}, config.<key>, summary.<key>, metadata.<key>,"
+        " min(<metric>), max(<metric>), mean(<metric>), first(<metric>), last(<metric>)"
     )
 
 

@@ -49,7 +49,7 @@ class Item:
         """Return a field by the name that filters use; None if the run has none of that name."""
         section, key = split_field(name)
         if key:
-            return _dig(self.document[section], key)
+            return _dig(self.document.get(section, {}), key)
         if section == "runtime":
             return self.runtime_s(now_ns)
         if section == "created_at":

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 #: characters of a text that the index holds; four bytes each, which PostgreSQL can still index
 MAX_TEXT = 500
 #: characters of a path before it is shortened
-_MAX_PATH = 400
+MAX_PATH = 400
 MAX_ELEMENTS = 256
 #: paths of one run; what lies beyond is in its document only
 MAX_PATHS = 10_000
@@ -121,9 +121,9 @@ def _open(found: dict[str, Leaves], prefix: str, mapping: Mapping[Any, Any], dep
 def path_name(path: str) -> str:
     """Return how a path is called in the index: itself, shortened if it is very long."""
     path = storable(path)
-    if len(path) <= _MAX_PATH:
+    if len(path) <= MAX_PATH:
         return path
-    return f"{path[:_MAX_PATH]}#{hashlib.blake2b(path.encode(), digest_size=16).hexdigest()}"
+    return f"{path[:MAX_PATH]}#{hashlib.blake2b(path.encode(), digest_size=16).hexdigest()}"
 
 
 def storable(text: str) -> str:

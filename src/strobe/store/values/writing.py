@@ -26,7 +26,7 @@ def replace(cursor: Cursor, project_id: int, run_id: int, old: Mapping[str, Any]
     ids = path_ids(cursor, project_id, changed.keys() | shorter.keys())
     # In one order everywhere, so that two servers which meet new paths at once wait instead of locking each other out.
     for path in sorted(changed.keys() - ids.keys()):
-        ids[path] = _intern(cursor, project_id, path)
+        ids[path] = intern(cursor, project_id, path)
     if shorter:
         cursor.many(
             "DELETE FROM value WHERE run_id = ? AND path_id = ? AND place >= ?",
@@ -50,7 +50,8 @@ def path_ids(cursor: Cursor, project_id: int, paths: Iterable[str]) -> dict[str,
     return found
 
 
-def _intern(cursor: Cursor, project_id: int, path: str) -> int:
+def intern(cursor: Cursor, project_id: int, path: str) -> int:
+    """Return the number of a path, which the project may not have had."""
     cursor.run("INSERT INTO path (project_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING", project_id, path)
     row = cursor.one("SELECT id FROM path WHERE project_id = ? AND name = ?", project_id, path)
     assert row is not None
