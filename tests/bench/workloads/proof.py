@@ -33,13 +33,15 @@ def _convolution_backward(
     return int(2 * grad_shape[0] * math.prod(grad_shape[2:]) * math.prod(weight_shape) * sum(asked_for[:2]))
 
 
+#: formulas for what torch counts otherwise than it is
+COUNTED = {torch.ops.aten.convolution_backward: _convolution_backward}
+
+
 def prove_work(workload: Workload, batch_size: int = 2) -> None:
     """The analytic count equals torch's own, step by step over the ring."""
     set_up(workload, batch_size)
     steps = 4
-    with FlopCounterMode(
-        display=False, custom_mapping={torch.ops.aten.convolution_backward: _convolution_backward}
-    ) as counter:
+    with FlopCounterMode(display=False, custom_mapping=COUNTED) as counter:
         for index in range(steps):
             workload.step(index)
     work = workload.work()

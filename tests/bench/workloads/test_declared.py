@@ -26,6 +26,15 @@ def test_keys_are_unique() -> None:
         "dlrm/ootb/inference/A.1dev-embed4-fp16",
         "dlrm/ootb/training/tiny",
         "xlm-r/ootb/inference/fb-1dev-A",
+        "dlrm/micro/mlp-linear/mlp_A-1024-fp32",
+        "dlrm/micro/mlp-linear/mlp_A-4096-training-fp32",
+        "dlrm/micro/gemm/gemm_A-4096x4096xB-fp32",
+        "dlrm/micro/embeddingbag/emb_A-14M",
+        "dlrm/micro/embeddingbag/emb_A-26M",
+        "dlrm/micro/embeddingbag/emb_B-4.8M",
+        "dlrm/micro/all_reduce/2dev-22372B",
+        "dlrm/micro/all_to_all/2dev-134MB",
+        "cvt/micro/convolutions/stage2.patch_embed-training-fp32",
     ],
 )
 def test_published_configurations_are_there(key: str) -> None:
@@ -34,6 +43,19 @@ def test_published_configurations_are_there(key: str) -> None:
 
 def test_the_ci_tier_has_every_model_in_every_implementation_and_mode() -> None:
     covered = {(b.model, b.implementation, b.mode) for b in BENCHMARKS if b.tier != "full"}
+    micros = {mode for _, implementation, mode in covered if implementation == "Micro"}
+    assert micros == {
+        "MLP/Linear",
+        "GEMM",
+        "EmbeddingBag",
+        "Convolutions",
+        "Attention",
+        "Optimizer step",
+        "Memory",
+        "all_reduce",
+        "all_to_all",
+    }
+    covered = {row for row in covered if row[1] != "Micro"}
     models = {"DLRM", "XLM-R", "CvT", "OSCAR", "RNN-T", "ResNeXt3D", "RegNetY"}
     assert {model for model, *_ in covered} == models
     for model in models:

@@ -14,6 +14,7 @@ from torch import nn
 
 from strobe.bench.workload import Correctness, Work
 from strobe.bench.workloads.correctness import compare_losses, compare_outputs
+from strobe.bench.workloads.precision import Precision, choose_precision
 from strobe.bench.workloads.task import Batch, Task, settle_statistics
 
 #: input batches that steps take turns on, so that no cache holds the one input
@@ -27,16 +28,22 @@ class _Ootb:
 
     is_training: bool
 
-    def __init__(self, task: Task, tolerance: float = 1e-3) -> None:
+    def __init__(self, task: Task, tolerance: float = 1e-3, precision: Precision = "fp32") -> None:
         self.task = task
         self.tolerance = tolerance
+        self.precision = precision
 
     def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
         torch.set_num_threads(threads)
         self.device, self.seed = device, seed
-        self.model = self.build_model(self.task.dtype)
+        self.dtype = self.choose_dtype(choose_precision(self.precision, device))
+        self.model = self.build_model(self.dtype)
         rng = np.random.default_rng(seed)
-        self.ring = [self.task.draw(rng, batch_size).to(device, self.task.dtype) for _ in range(RING)]
+        self.ring = [self.task.draw(rng, batch_size).to(device, self.dtype) for _ in range(RING)]
+
+    def choose_dtype(self, dtype: torch.dtype) -> torch.dtype:
+        """Give the type of weights and inputs: the precision's, unless the task has one of its own."""
+        return self.task.dtype if self.task.dtype != torch.float32 else dtype
 
     def build_model(self, dtype: torch.dtype) -> nn.Module:
         """Make the model that the seed gives, in another precision if asked."""
@@ -85,16 +92,31 @@ class OotbInference(_Ootb):
 
 
 class OotbTraining(_Ootb):
-    """Forward, backward and a step of the optimizer. A loss depends on all steps before it: checks start at step 0."""
+    """Forward, backward and a step of the optimizer. A loss depends on all steps before it: checks start at step 0.
+
+    In 16 bits, weights stay in 32 and torch's autocast chooses what is computed in 16.
+    """
 
     is_training = True
+
+    def choose_dtype(self, dtype: torch.dtype) -> torch.dtype:
+        self.autocast = dtype if dtype.itemsize == 2 else None
+        return self.task.dtype
 
     def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
         super().setup(batch_size, seed, device, threads)
         self.optimizer = self.task.optimizer(self.model)
 
     def step(self, index: int) -> torch.Tensor:
-        return _train(self.task, self.model, self.optimizer, self.batch(index))
+        batch = self.batch(index)
+        if self.autocast is None:
+            return _train(self.task, self.model, self.optimizer, batch)
+        self.optimizer.zero_grad()
+        with torch.autocast(torch.device(self.device).type, self.autocast):
+            loss = self.task.loss(self.model(*batch.inputs), batch.target)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
 
     def reference(self, index: int) -> torch.Tensor:
         """Give the losses of steps 0 to `index`, from the first weights on."""

@@ -98,13 +98,14 @@ class Task(ABC):
         """Make the optimizer a researcher would take."""
         return torch.optim.SGD(model.parameters(), lr=0.01)
 
-    def embedding_bytes(self, batch: Batch) -> int:
-        """Size of the rows that lookups read; tables are too large to count whole."""
+    def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
+        """Size of the rows that lookups read, of so many bytes a value; tables are too large to count whole."""
         return 0
 
     def work(self, model: nn.Module, batch: Batch, training: bool) -> Work:
         """Describe one step."""
-        weights = self.embedding_bytes(batch) + sum(
+        value_bytes = next(model.parameters()).itemsize
+        weights = self.embedding_bytes(batch, value_bytes) + sum(
             parameter.nbytes
             for module in model.modules()
             if not isinstance(module, nn.Embedding | nn.EmbeddingBag)

@@ -12,6 +12,7 @@ from torch import nn
 from strobe.bench.workloads.cvt.model import CONFIGS, Cvt, CvtConfig
 from strobe.bench.workloads.data.labelled_images import draw_labelled_images
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.task import Batch, Flops, Task
 
 
@@ -54,11 +55,15 @@ class CvtTask(Task):
         return Flops(2.0 * len(batch.target) * total, 2.0 * len(batch.target) * first)
 
 
-def inference(config: str, image_size: int = 224, tolerance: float = 1e-3) -> OotbInference:
+def inference(
+    config: str, image_size: int = 224, precision: Precision = "fp32", tolerance: float = 1e-3
+) -> OotbInference:
     """Make the workload of a published configuration."""
-    return OotbInference(CvtTask(CONFIGS[config], image_size), tolerance)
+    return OotbInference(CvtTask(CONFIGS[config], image_size), tolerance, precision)
 
 
-def training(config: str, image_size: int = 224, tolerance: float = 1e-2) -> OotbTraining:
+def training(
+    config: str, image_size: int = 224, precision: Precision = "fp32", tolerance: float = 1e-2
+) -> OotbTraining:
     """Make the workload of a published configuration."""
-    return OotbTraining(CvtTask(CONFIGS[config], image_size), tolerance)
+    return OotbTraining(CvtTask(CONFIGS[config], image_size), tolerance, precision)

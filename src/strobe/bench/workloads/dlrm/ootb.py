@@ -48,7 +48,7 @@ class DlrmTask(Task):
         examples = 2.0 * len(batch.target)
         return Flops(examples * (weights + products), of_data=examples * config.bottom[0] * config.bottom[1])
 
-    def embedding_bytes(self, batch: Batch) -> int:
+    def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
         config = self.config
         lookups = sum(len(rows) for rows in batch.inputs[1])
         row_bytes = config.width // 2 + 4 if config.embedding_bits == 4 else config.width * 4

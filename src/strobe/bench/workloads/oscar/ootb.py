@@ -13,6 +13,7 @@ from strobe.bench.workloads.layers.encoder import encoder_flops
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.oscar.data import draw_questions
 from strobe.bench.workloads.oscar.model import CONFIGS, Oscar, OscarConfig
+from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.task import Batch, Flops, Task
 
 
@@ -52,15 +53,19 @@ class OscarTask(Task):
         encoder = encoder_flops(config.encoder, batch_size, self.text + self.regions)
         return Flops(regions + encoder + head, of_data=regions)
 
-    def embedding_bytes(self, batch: Batch) -> int:
-        return (2 * len(batch.target) + 1) * self.text * self.config.encoder.width * int(self.dtype.itemsize)
+    def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
+        return (2 * len(batch.target) + 1) * self.text * self.config.encoder.width * value_bytes
 
 
-def inference(config: str, text: int = 128, regions: int = 50, tolerance: float = 1e-3) -> OotbInference:
+def inference(
+    config: str, text: int = 128, regions: int = 50, precision: Precision = "fp32", tolerance: float = 1e-3
+) -> OotbInference:
     """Make the workload of a published configuration."""
-    return OotbInference(OscarTask(CONFIGS[config], text, regions), tolerance)
+    return OotbInference(OscarTask(CONFIGS[config], text, regions), tolerance, precision)
 
 
-def training(config: str, text: int = 128, regions: int = 50, tolerance: float = 1e-2) -> OotbTraining:
+def training(
+    config: str, text: int = 128, regions: int = 50, precision: Precision = "fp32", tolerance: float = 1e-2
+) -> OotbTraining:
     """Make the workload of a published configuration."""
-    return OotbTraining(OscarTask(CONFIGS[config], text, regions), tolerance)
+    return OotbTraining(OscarTask(CONFIGS[config], text, regions), tolerance, precision)

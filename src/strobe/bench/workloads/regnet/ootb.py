@@ -11,6 +11,7 @@ from torch import nn
 
 from strobe.bench.workloads.data.labelled_images import draw_labelled_images
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.regnet.model import CONFIGS, RegNet, RegNetConfig
 from strobe.bench.workloads.task import Batch, Flops, Task
 
@@ -57,11 +58,15 @@ def _halved(side: int) -> int:
     return (side + 1) // 2
 
 
-def inference(config: str, image_size: int = 224, tolerance: float = 1e-3) -> OotbInference:
+def inference(
+    config: str, image_size: int = 224, precision: Precision = "fp32", tolerance: float = 1e-3
+) -> OotbInference:
     """Make the workload of a published configuration."""
-    return OotbInference(RegNetTask(CONFIGS[config], image_size), tolerance)
+    return OotbInference(RegNetTask(CONFIGS[config], image_size), tolerance, precision)
 
 
-def training(config: str, image_size: int = 224, tolerance: float = 1e-2) -> OotbTraining:
+def training(
+    config: str, image_size: int = 224, precision: Precision = "fp32", tolerance: float = 1e-2
+) -> OotbTraining:
     """Make the workload of a published configuration."""
-    return OotbTraining(RegNetTask(CONFIGS[config], image_size), tolerance)
+    return OotbTraining(RegNetTask(CONFIGS[config], image_size), tolerance, precision)

@@ -11,6 +11,7 @@ from torch import nn
 
 from strobe.bench.workloads.data.images import draw_clips
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.resnext3d.model import CONFIGS, ResNext3d, ResNext3dConfig
 from strobe.bench.workloads.task import Batch, Flops, Task
 
@@ -55,11 +56,15 @@ class ResNext3dTask(Task):
         return Flops(2.0 * len(batch.target) * total, 2.0 * len(batch.target) * stem)
 
 
-def inference(config: str, frames: int = 16, image_size: int = 112, tolerance: float = 1e-3) -> OotbInference:
+def inference(
+    config: str, frames: int = 16, image_size: int = 112, precision: Precision = "fp32", tolerance: float = 1e-3
+) -> OotbInference:
     """Make the workload of a configuration."""
-    return OotbInference(ResNext3dTask(CONFIGS[config], frames, image_size), tolerance)
+    return OotbInference(ResNext3dTask(CONFIGS[config], frames, image_size), tolerance, precision)
 
 
-def training(config: str, frames: int = 16, image_size: int = 112, tolerance: float = 1e-2) -> OotbTraining:
+def training(
+    config: str, frames: int = 16, image_size: int = 112, precision: Precision = "fp32", tolerance: float = 1e-2
+) -> OotbTraining:
     """Make the workload of a configuration."""
-    return OotbTraining(ResNext3dTask(CONFIGS[config], frames, image_size), tolerance)
+    return OotbTraining(ResNext3dTask(CONFIGS[config], frames, image_size), tolerance, precision)

@@ -16,6 +16,7 @@ from torch import nn
 
 from strobe.bench.workload import Correctness
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.rnnt.balance import balance
 from strobe.bench.workloads.rnnt.data import draw_utterances
 from strobe.bench.workloads.rnnt.decode import decode_greedily
@@ -66,8 +67,8 @@ class RnntTask(Task):
         from_nothing = 4 * (width**2 * layers + predictor**2 * config.predictor_layers)
         return Flops(2.0 * batch_size * (lstms + products), 2.0 * batch_size * (from_sound + from_nothing))
 
-    def embedding_bytes(self, batch: Batch) -> int:
-        return int(batch.inputs[1].numel()) * self.config.predictor_width * int(self.dtype.itemsize)
+    def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
+        return int(batch.inputs[1].numel()) * self.config.predictor_width * value_bytes
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,8 @@ def inference(config: str, max_seconds: float = 16.7, tolerance: float = 0.02) -
     return Decoding(DecodingTask(CONFIGS[config], max_seconds), tolerance)
 
 
-def training(config: str, max_seconds: float = 16.7, tolerance: float = 1e-2) -> OotbTraining:
+def training(
+    config: str, max_seconds: float = 16.7, precision: Precision = "fp32", tolerance: float = 1e-2
+) -> OotbTraining:
     """Make the workload of a published configuration."""
-    return OotbTraining(RnntTask(CONFIGS[config], max_seconds), tolerance)
+    return OotbTraining(RnntTask(CONFIGS[config], max_seconds), tolerance, precision)

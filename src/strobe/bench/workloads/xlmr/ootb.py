@@ -14,6 +14,7 @@ from torch import nn
 from strobe.bench.workloads.data.lengths import SHORT_TEXT
 from strobe.bench.workloads.layers.encoder import encoder_flops
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.task import Batch, Flops, Task
 from strobe.bench.workloads.xlmr.data import draw_sentences
 from strobe.bench.workloads.xlmr.model import CONFIGS, PAD, Xlmr, XlmrConfig
@@ -26,7 +27,6 @@ class XlmrTask(Task):
     config: XlmrConfig
     sequence: int
     percentiles: Mapping[float, int] | None = None
-    dtype: torch.dtype = torch.float32
 
     def build(self) -> nn.Module:
         return Xlmr(self.config)
@@ -52,22 +52,24 @@ class XlmrTask(Task):
     def flops(self, batch: Batch) -> Flops:
         return Flops(encoder_flops(self.config.encoder, *batch.target.shape))
 
-    def embedding_bytes(self, batch: Batch) -> int:
-        return 2 * int(batch.target.numel()) * self.config.encoder.width * int(self.dtype.itemsize)
+    def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
+        return 2 * int(batch.target.numel()) * self.config.encoder.width * value_bytes
 
 
-def make_task(config: str, sequence: int, is_varied: bool = False, dtype: str = "float32") -> XlmrTask:
+def make_task(config: str, sequence: int, is_varied: bool = False) -> XlmrTask:
     """Make the task of a published configuration; varied lengths are those of short public text."""
-    return XlmrTask(CONFIGS[config], sequence, SHORT_TEXT if is_varied else None, getattr(torch, dtype))
+    return XlmrTask(CONFIGS[config], sequence, SHORT_TEXT if is_varied else None)
 
 
 def inference(
-    config: str, sequence: int, is_varied: bool = False, dtype: str = "float32", tolerance: float = 1e-3
+    config: str, sequence: int, is_varied: bool = False, precision: Precision = "fp32", tolerance: float = 1e-3
 ) -> OotbInference:
     """Make the workload of a published configuration."""
-    return OotbInference(make_task(config, sequence, is_varied, dtype), tolerance)
+    return OotbInference(make_task(config, sequence, is_varied), tolerance, precision)
 
 
-def training(config: str, sequence: int, is_varied: bool = False, tolerance: float = 1e-2) -> OotbTraining:
+def training(
+    config: str, sequence: int, is_varied: bool = False, precision: Precision = "fp32", tolerance: float = 1e-2
+) -> OotbTraining:
     """Make the workload of a published configuration."""
-    return OotbTraining(make_task(config, sequence, is_varied), tolerance)
+    return OotbTraining(make_task(config, sequence, is_varied), tolerance, precision)
