@@ -21,7 +21,11 @@ from strobe.store.series.page import MAX_I64, MIN_I64
 from strobe.store.store import Store
 from strobe.store.values import Question
 from strobe.store.values.field import split_field
+from strobe.store.values.figure import SECTION as FIGURES
+from strobe.store.values.measured import figures_asked
 
+#: how long an export waits for figures that nobody has asked for before
+_PATIENCE_S = 120.0
 _RUNS_AT_ONCE = 500
 _ROWS_AT_ONCE = 2000
 _MAX_COLUMNS = 2000
@@ -67,6 +71,8 @@ async def export_runs(call: Call, path: ProjectPlace, query: ExportQuery) -> Res
     question = query.question(query.sort)
 
     def begin() -> tuple[list[TableColumn], Iterator[list[Row]]]:
+        figures = figures_asked(question, query.columns)
+        store.settler.measure(entity, path.project, figures, patience_s=_PATIENCE_S)
         columns = _columns(store, entity, path.project, query.columns)
         portions = _runs(store, entity, path.project, question, [column.name for column in columns], now_ns)
         return columns, portions
@@ -137,6 +143,8 @@ def _kind(name: str, kinds: list[str]) -> Any:
     section, key = split_field(name)
     if not key:
         return "integer" if section in _INTEGERS else _OWN.get(section, "text")
+    if section == FIGURES:
+        return "number"
     plain = [kind for kind in kinds if kind != "null"]
     return plain[0] if len(plain) == 1 and plain[0] in ("number", "bool", "text") else "json"
 

@@ -12,7 +12,8 @@ from strobe.server.endpoint import Call, endpoint
 from strobe.server.fields import Limit
 from strobe.store.values import FieldFacts, Item, Page
 from strobe.store.values.field import NAMES, split_field
-from strobe.store.values.grouping import Group
+from strobe.store.values.grouping import Group, Groups
+from strobe.store.values.measured import figures_asked
 
 _PROJECT = "/api/v1/projects/{entity}/{project}"
 
@@ -69,6 +70,9 @@ class RunList(msgspec.Struct, kw_only=True):
     cursor: str | None
     #: of all pages, if it was asked for
     total: int | None = None
+    #: runs that are over and have no place yet, because a figure such as min(loss) is asked for for the first time:
+    #: ask again in a moment
+    pending: int = 0
 
 
 class GroupsQuery(RunsQuery, kw_only=True):
@@ -129,21 +133,26 @@ async def list_runs(call: Call, path: ProjectPlace, query: ListQuery) -> RunList
         split_field(name)
     now_ns, values = call.services.clock(), call.services.store.values
 
-    def read() -> tuple[Page, list[Item]]:
+    def read() -> tuple[Page, list[Item], int]:
+        question = query.question(query.sort)
+        pending = call.services.store.settler.measure(entity, path.project, figures_asked(question, query.columns))
         page = values.page(
             entity,
             path.project,
-            query.question(query.sort),
+            question,
             now_ns=now_ns,
             limit=query.limit,
             after=query.cursor or None,
             count=query.count,
         )
-        return page, values.items(page.run_ids)
+        return page, values.items(page.run_ids), pending
 
-    page, items = await call.in_thread(read)
+    page, items, pending = await call.in_thread(read)
     return RunList(
-        items=[run_item(item, now_ns, query.columns or None) for item in items], cursor=page.cursor, total=page.total
+        items=[run_item(item, now_ns, query.columns or None) for item in items],
+        cursor=page.cursor,
+        total=page.total,
+        pending=pending,
     )
 
 
@@ -154,17 +163,23 @@ async def list_groups(call: Call, path: ProjectPlace, query: GroupsQuery) -> Gro
     """Group runs by the values of fields, with statistics of metrics."""
     entity = call.entity(path.entity)
     await call.require("read", entity, path.project)
-    found = await call.in_thread(
-        call.services.store.values.groups,
-        entity,
-        path.project,
-        query.question(),
-        by=query.by,
-        metrics=query.metrics,
-        now_ns=call.services.clock(),
-        limit=query.limit,
-        after=query.cursor or None,
-    )
+    now_ns, store = call.services.clock(), call.services.store
+
+    def read() -> Groups:
+        question = query.question()
+        store.settler.measure(entity, path.project, figures_asked(question, [*query.by, *query.metrics]))
+        return store.values.groups(
+            entity,
+            path.project,
+            question,
+            by=query.by,
+            metrics=query.metrics,
+            now_ns=now_ns,
+            limit=query.limit,
+            after=query.cursor or None,
+        )
+
+    found = await call.in_thread(read)
     return GroupList(items=found.groups, cursor=found.cursor, num_groups=found.num_groups)
 
 
