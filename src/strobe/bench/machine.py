@@ -1,25 +1,40 @@
 """Facts about this machine that a benchmark record carries, so that times of two machines are not mixed up.
 
-Reads /proc and `platform`; a fact that cannot be had is left out rather than guessed.
+Reads /proc, /sys and `platform`; a fact that cannot be had is left out rather than guessed. What only the process that
+measures knows, such as torch's version, comes from there (`strobe.bench.runner.software`).
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import subprocess
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
 from strobe.bench.records import Environment
+from strobe.environment.repository import find_repository
+
+#: instruction sets that decide which kernels a library takes
+_TELLING_FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512", "avx_vnni", "amx", "asimd", "sve", "bf16", "fp16", "i8mm")
+_GIT_LIMIT_S = 5.0
 
 
-def describe(directory: Path | None = None) -> Environment:
-    """Describe the machine, and the file system of `directory` if one is given."""
+def describe(
+    directory: Path | None = None, *, source: Path | None = None, software: Mapping[str, str] | None = None
+) -> Environment:
+    """Describe the machine, the file system of `directory`, and the commit of the repository that holds `source`."""
+    commit, is_dirty = _describe_commit(source) if source else ("", False)
     return Environment(
+        hardware=_describe_hardware(),
+        software={"python": platform.python_version(), "os": platform.system(), **(software or {})},
+        git_commit=commit,
+        is_dirty=is_dirty,
         host=platform.node(),
         os=f"{platform.system()} {platform.release()}",
         cpu=_cpu_model(),
-        cpu_count=_usable_cpus(),
+        cpu_count=usable_cpus(),
         memory_bytes=_memory_bytes(),
         python=platform.python_version(),
         file_system=_file_system(directory) if directory else "",
@@ -28,7 +43,8 @@ def describe(directory: Path | None = None) -> Environment:
     )
 
 
-def _usable_cpus() -> int:
+def usable_cpus() -> int:
+    """Return how many CPUs this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 0
@@ -48,16 +64,79 @@ def _memory_bytes() -> int:
         return 0
 
 
-def _cpu_model() -> str:
+def _describe_hardware() -> dict[str, str]:
+    facts = _cpu_facts()
+    found = {
+        "cpu": _cpu_model(),
+        "architecture": platform.machine(),
+        "cpus": str(usable_cpus()),
+        # Rounded, because kernels of one machine keep more or less of it for themselves.
+        "memory_gb": str(round(_memory_bytes() / 2**30)),
+        "flags": " ".join(sorted(flag for flag in facts.get("flags", "").split() if flag.startswith(_TELLING_FLAGS))),
+        "is_virtual": "yes" if "hypervisor" in facts.get("flags", "").split() else "",
+        **_caches(),
+        **_accelerators(),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _caches() -> dict[str, str]:
+    found = {}
+    for place in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            level, kind, size = ((place / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        found[f"l{level}_{kind.lower()}"] = size
+    return found
+
+
+def _accelerators() -> dict[str, str]:
+    """NVIDIA's driver lists its cards here, without a library."""
+    models = []
+    for place in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        lines = place.read_text(encoding="utf-8", errors="replace").splitlines()
+        models += [line.partition(":")[2].strip() for line in lines if line.startswith("Model")]
+    return {"accelerators": ", ".join(models)}
+
+
+def _describe_commit(source: Path) -> tuple[str, bool]:
+    """Return the commit, and whether files that git knows differ from it."""
+    repository = find_repository(str(source if source.is_dir() else source.parent))
+    commit = repository.head()[0] if repository else None
+    if repository is None or commit is None:
+        return "", False
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        state = subprocess.run(
+            ["git", "-C", repository.root, "diff", "--quiet", "HEAD"],
+            check=False,
+            capture_output=True,
+            timeout=_GIT_LIMIT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return commit, False
+    return commit, state.returncode == 1
+
+
+def _cpu_facts() -> dict[str, str]:
+    """Return what /proc says of the first CPU."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return platform.processor()
-    for line in lines:
+        return {}
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if not line.strip() and found:
+            break
         name, _, value = line.partition(":")
-        if name.strip() == "model name":
-            return value.strip()
-    return platform.processor()
+        found[name.strip()] = value.strip()
+    if "Features" in found:  # what ARM calls them
+        found["flags"] = found["Features"]
+    return found
+
+
+def _cpu_model() -> str:
+    return _cpu_facts().get("model name") or platform.processor()
 
 
 def _file_system(directory: Path) -> str:

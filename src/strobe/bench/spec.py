@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any, Literal
 
+from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.bench.workload import Workload
 from strobe.errors import Error
 
@@ -42,7 +44,8 @@ class Benchmark:
     batch_sizes: tuple[int, ...]
     max_batch: int
     tier: Tier
-    #: "module:factory"; the factory takes `parameters` and `tolerance` as keywords and returns a Workload
+    #: "module:factory", or "path/of/file.py:factory"; the factory takes `parameters` and `tolerance` as keywords and
+    #: returns a Workload
     workload: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     latency: Latency | None = None
@@ -65,16 +68,25 @@ class Benchmark:
         return "/".join((_slug(self.model), self.implementation.lower(), _slug(self.mode), self.config))
 
 
+def is_builtin(benchmark: Benchmark) -> bool:
+    """Whether it belongs to the suite itself, rather than to a user's file or package."""
+    return benchmark.workload.startswith("strobe.bench.workloads.")
+
+
 def _slug(name: str) -> str:
     return name.lower().replace(" ", "-").replace("/", "-")
 
 
 def load_workload(benchmark: Benchmark) -> Workload:
     """Import and call the workload's factory; raises strobe.Error for a name that is not there."""
-    module_name, _, factory_name = benchmark.workload.partition(":")
+    module_name, _, factory_name = benchmark.workload.rpartition(":")
     try:
-        factory = getattr(importlib.import_module(module_name), factory_name)
+        factory = getattr(_import(module_name), factory_name)
     except (ImportError, AttributeError) as exc:
         raise Error(f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}); is torch installed?") from exc
     workload: Workload = factory(**benchmark.parameters, tolerance=benchmark.tolerance)
     return workload
+
+
+def _import(name: str) -> ModuleType:
+    return load_user_file(Path(name)) if is_file_name(name) else importlib.import_module(name)

@@ -1,0 +1,106 @@
+"""All benchmarks there are: the suite's own, those of installed packages, and those of files named by path.
+
+Looking one up imports declarations only, never a framework. A benchmark is found by its key, a glob over keys, the
+beginning of a key (`dlrm`, `dlrm/ootb`) or a tier; tiers contain each other: `ci` is `smoke` and more.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from strobe.bench.spec import Benchmark, Tier
+from strobe.bench.user_file import is_file_name, load_user_file
+from strobe.errors import Error, UsageError
+
+ENTRY_POINTS = "strobe.benchmarks"
+TIERS: tuple[Tier, ...] = ("smoke", "ci", "full")
+
+
+def builtin() -> tuple[Benchmark, ...]:
+    """Return the suite's own benchmarks."""
+    from strobe.bench.workloads.declared import BENCHMARKS
+
+    return BENCHMARKS
+
+
+def installed() -> tuple[Benchmark, ...]:
+    """Return what installed packages offer under the entry point group `strobe.benchmarks`."""
+    found: list[Benchmark] = []
+    for entry in entry_points(group=ENTRY_POINTS):
+        found += _as_benchmarks(entry.load(), f"entry point {entry.name!r} ({entry.value})")
+    return tuple(found)
+
+
+def load_file(path: Path) -> tuple[Benchmark, ...]:
+    """Return the `BENCHMARKS` of a file."""
+    module = load_user_file(path)
+    if not hasattr(module, "BENCHMARKS"):
+        raise UsageError(f"{path} has no BENCHMARKS, a list of strobe.bench.spec.Benchmark; docs/bench.md shows one")
+    return tuple(_as_benchmarks(module.BENCHMARKS, str(path)))
+
+
+def _as_benchmarks(value: Any, origin: str) -> list[Benchmark]:
+    benchmarks = [value] if isinstance(value, Benchmark) else list(value)
+    for one in benchmarks:
+        if not isinstance(one, Benchmark):
+            raise UsageError(f"{origin}: {one!r} is not a strobe.bench.spec.Benchmark")
+    return benchmarks
+
+
+def everything(files: Iterable[Path] = ()) -> dict[str, Benchmark]:
+    """Return all benchmarks by key; raises strobe.Error for a key that is declared twice."""
+    found: dict[str, Benchmark] = {}
+    for benchmark in (*builtin(), *installed(), *(one for path in files for one in load_file(path))):
+        if found.setdefault(benchmark.key, benchmark) is not benchmark:
+            raise Error(f"{benchmark.key} is declared twice: {found[benchmark.key].workload}, {benchmark.workload}")
+    return found
+
+
+def find(words: Sequence[str] = (), *, tier: Tier | None = None, files: Sequence[Path] = ()) -> list[Benchmark]:
+    """Return the benchmarks that any of the words names, of the tier and those within it.
+
+    A word that is the path of a .py file stands for all benchmarks of that file. Without words, everything.
+    """
+    paths = [Path(word) for word in words if is_file_name(word)]
+    names = [word for word in words if not is_file_name(word)]
+    known = everything(dict.fromkeys([*files, *paths]))
+    if not words:
+        chosen = dict(known)
+    else:
+        chosen = {one.key: one for path in paths for one in load_file(path)}
+        for name in names:
+            chosen.update({one.key: one for one in _named(name, known)})
+    if tier is not None:
+        wanted = TIERS[: TIERS.index(tier) + 1]
+        chosen = {key: one for key, one in chosen.items() if one.tier in wanted}
+    return list(chosen.values())
+
+
+def find_one(key: str, files: Sequence[Path] = ()) -> Benchmark:
+    """Return the benchmark with exactly this key."""
+    known = everything(files)
+    if key not in known:
+        raise UsageError(f"no benchmark {key!r}{_hint(key, known)}; `strobe bench list` names all")
+    return known[key]
+
+
+def _named(name: str, known: dict[str, Benchmark]) -> list[Benchmark]:
+    folded = name.lower().rstrip("/")
+    found = [
+        one
+        for key, one in known.items()
+        if folded == key.lower() or key.lower().startswith(f"{folded}/") or fnmatchcase(key.lower(), folded)
+    ]
+    if not found:
+        raise UsageError(f"no benchmark matches {name!r}{_hint(name, known)}; `strobe bench list` names all")
+    return found
+
+
+def _hint(name: str, known: dict[str, Benchmark]) -> str:
+    near = difflib.get_close_matches(name, [*known, *{key.partition("/")[0] for key in known}], n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""

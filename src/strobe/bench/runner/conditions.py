@@ -1,0 +1,118 @@
+"""What else went on while a worker measured: load, time stolen by the hypervisor, work of other processes.
+
+Looks only at the CPUs that the worker is pinned to. The load average is kept for the record, but doubt rests on
+what was used meanwhile: the average still remembers the worker before.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from strobe.bench import stats
+from strobe.bench.runner.loop import Samples, Warm
+
+MAX_STEAL_PERCENT = 2.0
+MAX_OTHERS_PERCENT = 5.0
+MAX_SPREAD = 0.1
+# Shares of less than this are too coarse: the kernel counts in hundredths of a second.
+_SHORTEST_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Counters at one moment; CPU times in seconds since boot."""
+
+    load: float | None
+    wall_s: float
+    own_s: float
+    busy_s: float | None
+    stolen_s: float | None
+
+
+def look(cpus: Collection[int]) -> Moment:
+    """Read the counters of these CPUs (of all, if none are named)."""
+    busy, stolen = _cpu_times(cpus)
+    return Moment(
+        load=_load(),
+        wall_s=time.monotonic(),
+        own_s=time.process_time(),
+        busy_s=busy,
+        stolen_s=stolen,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """What happened between two moments on `num_cpus` CPUs."""
+
+    before: Moment
+    after: Moment
+    num_cpus: int
+
+    @property
+    def _capacity_s(self) -> float:
+        return (self.after.wall_s - self.before.wall_s) * self.num_cpus
+
+    @property
+    def steal_percent(self) -> float | None:
+        """Share of the CPUs that the hypervisor gave to others."""
+        if self.before.stolen_s is None or self.after.stolen_s is None or self._capacity_s <= 0:
+            return None
+        return 100.0 * (self.after.stolen_s - self.before.stolen_s) / self._capacity_s
+
+    @property
+    def others_percent(self) -> float | None:
+        """Share of the CPUs that other processes used."""
+        if self.before.busy_s is None or self.after.busy_s is None or self._capacity_s <= 0:
+            return None
+        own = self.after.own_s - self.before.own_s
+        return max(0.0, 100.0 * (self.after.busy_s - self.before.busy_s - own) / self._capacity_s)
+
+
+def doubts(between: Between, warm: Warm, samples: Samples, *, is_alone: bool) -> tuple[str, ...]:
+    """Return why the samples deserve doubt; `is_alone` is False where other processes are part of the measurement."""
+    found = []
+    if between.after.wall_s - between.before.wall_s >= _SHORTEST_S:
+        if (steal := between.steal_percent) is not None and steal > MAX_STEAL_PERCENT:
+            found.append(f"steal {steal:.0f} %")
+        if is_alone and (others := between.others_percent) is not None and others > MAX_OTHERS_PERCENT:
+            found.append(f"other processes used {others:.0f} % of the CPUs")
+    if warm.is_stable is False:
+        found.append(f"still warming up after {warm.num_steps} steps")
+    if (spread := _spread(samples.wall_s)) > MAX_SPREAD:
+        found.append(f"steps vary by {100 * spread:.0f} %")
+    return tuple(found)
+
+
+def _spread(seconds: Sequence[float]) -> float:
+    middle = stats.median(seconds)
+    return stats.mad(seconds) / middle if middle > 0 else 0.0
+
+
+def _load() -> float | None:
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):
+        return None
+
+
+def _cpu_times(cpus: Collection[int]) -> tuple[float | None, float | None]:
+    """Return (busy, stolen) seconds from /proc/stat, (None, None) where there is none."""
+    try:
+        lines = Path("/proc/stat").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None, None
+    wanted = {f"cpu{number}" for number in cpus} if cpus else {"cpu"}
+    tick_s = 1.0 / os.sysconf("SC_CLK_TCK")
+    busy = stolen = 0.0
+    for line in lines:
+        name, *ticks = line.split()
+        if name in wanted:
+            user, nice, system, _idle, _wait, irq, soft_irq, steal = (int(value) for value in ticks[:8])
+            busy += (user + nice + system + irq + soft_irq) * tick_s
+            stolen += steal * tick_s
+    return busy, stolen

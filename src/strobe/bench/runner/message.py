@@ -1,0 +1,49 @@
+"""What parent and worker say to each other, as JSON."""
+
+from __future__ import annotations
+
+import msgspec
+
+from strobe.bench.records import Correct, Latency, Repeat
+from strobe.bench.runner.options import Scenario
+from strobe.bench.workload import Work
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """One repeat of one cell, for one process."""
+
+    key: str
+    files: tuple[str, ...]
+    batch_size: int
+    seed: int
+    device: str
+    threads: int
+    #: CPUs to stay on; empty where processes cannot be pinned
+    cpus: tuple[int, ...]
+    seconds: float
+    scenario: Scenario
+    #: whether this repeat also compares an output with the reference
+    is_checked: bool
+    #: where the outcome goes
+    result: str
+    #: file descriptors through which rank 0 tells the other ranks how many steps to take
+    followers: tuple[int, ...] = ()
+    #: the file descriptor through which another rank is told
+    leader: int | None = None
+
+
+class Served(msgspec.Struct, frozen=True, kw_only=True):
+    """The best rate of queries within the latency limit, None if there is none."""
+
+    qps: float | None
+    latency: Latency
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker found."""
+
+    repeat: Repeat
+    work: Work
+    correctness: Correct | None = None
+    software: dict[str, str] = {}
+    served: Served | None = None

@@ -1,0 +1,73 @@
+"""What is measured, and how: a cell is a benchmark at a batch size, the options hold for all cells of a session."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from strobe.bench.machine import usable_cpus
+from strobe.bench.spec import Benchmark, is_builtin
+from strobe.errors import UsageError
+
+#: throughput: steps back to back. serving: queries arrive at random, the best rate within the latency limit
+Scenario = Literal["throughput", "serving"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One row to measure."""
+
+    benchmark: Benchmark
+    batch_size: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch_size <= self.benchmark.max_batch:
+            limit = self.benchmark.max_batch
+            raise UsageError(f"{self.benchmark.key}: batch size {self.batch_size} is not between 1 and {limit}")
+
+    def __str__(self) -> str:
+        return f"{self.benchmark.key} B={self.batch_size}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How cells are measured."""
+
+    #: fresh processes per cell
+    repeats: int = 3
+    #: of measuring in each process, after warm-up
+    seconds: float = 1.0
+    threads: int = field(default_factory=usable_cpus)
+    device: str = "cpu"
+    seed: int = 0
+    scenario: Scenario = "throughput"
+    timeout_s: float = 600.0
+    #: of all processes of a repeat together; None: nine tenths of what is available
+    memory_limit_bytes: int | None = None
+    #: files with benchmarks of the user's own
+    files: tuple[Path, ...] = ()
+    python: str = sys.executable
+
+    def __post_init__(self) -> None:
+        for name in ("repeats", "seconds", "threads", "timeout_s"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"{name} must be positive, got {getattr(self, name)}")
+
+
+def reproduce(cell: Cell, options: Options) -> str:
+    """Return the command that measures the cell again in the same way."""
+    words = ["strobe", "bench", "run", cell.benchmark.key, "--batch", str(cell.batch_size)]
+    words += ["--repeats", str(options.repeats), "--seconds", f"{options.seconds:g}"]
+    words += ["--threads", str(options.threads)]
+    if options.device != "cpu":
+        words += ["--device", options.device]
+    if options.seed:
+        words += ["--seed", str(options.seed)]
+    if options.scenario != "throughput":
+        words.append(f"--{options.scenario}")
+    if not is_builtin(cell.benchmark):
+        words += [word for path in options.files for word in ("--file", str(path))]
+    return shlex.join(words)

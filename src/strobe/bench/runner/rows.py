@@ -1,0 +1,114 @@
+"""From outcomes to a record: scores, latency, the worst check, energy. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from strobe.bench import latency, stats
+from strobe.bench.records import Correct, Environment, Latency, Record, Repeat, make_id
+from strobe.bench.runner.message import Outcome
+from strobe.bench.runner.options import Cell, Options, reproduce
+from strobe.bench.spec import Units
+from strobe.bench.workload import Work
+
+SERVING = "serving"
+THROUGHPUT = "throughput"
+
+
+def score(work: Work, wall_s: Sequence[float], units: Units) -> float:
+    """Return the work per second of the middle step."""
+    step_s = stats.median(wall_s)
+    amount = {"ex/s": work.examples, "TF/s": work.flops / 1e12, "GB/s": work.bytes / 1e9}[units]
+    return amount / step_s
+
+
+def blank_record(cell: Cell, options: Options, environment: Environment, seal: str) -> Record:
+    """Return the record of a cell before anything is known about it."""
+    benchmark = cell.benchmark
+    is_serving = options.scenario == "serving"
+    return Record(
+        id=make_id(),
+        benchmark=benchmark.key,
+        subject=benchmark.implementation,
+        variant={"arrivals": "poisson"} if is_serving else {},
+        metric=SERVING if is_serving else THROUGHPUT,
+        unit=benchmark.units,
+        better="more",
+        environment=environment,
+        command=reproduce(cell, options),
+        model=benchmark.model,
+        mode=benchmark.mode,
+        config=benchmark.config,
+        version=benchmark.version,
+        seal=seal,
+        owner=benchmark.owner,
+        batch_size=cell.batch_size,
+        changes=benchmark.changes,
+        devices=benchmark.devices,
+        nodes=benchmark.nodes,
+    )
+
+
+def fill_record(record: Record, cell: Cell, outcomes: Sequence[Outcome], error: str | None = None) -> Record:
+    """Return the record with what the repeats found; `error` takes the samples away, not the repeats."""
+    repeats = tuple(outcome.repeat for outcome in outcomes)
+    if error is not None or not outcomes:
+        return msgspec.structs.replace(record, repeats=repeats, error=error or "interrupted before the first repeat")
+    work = outcomes[0].work
+    environment = msgspec.structs.replace(
+        record.environment, software={**record.environment.software, **outcomes[0].software}
+    )
+    known = msgspec.structs.replace(
+        record,
+        repeats=repeats,
+        work=work,
+        correctness=_worst([outcome.correctness for outcome in outcomes]),
+        environment=environment,
+    )
+    if record.metric == SERVING:
+        return _fill_serving(known, outcomes)
+    return msgspec.structs.replace(
+        known,
+        samples=tuple(score(work, repeat.wall_s, cell.benchmark.units) for repeat in repeats),
+        latency=_latency(cell, repeats),
+        energy_j_per_example=_energy(work, repeats),
+    )
+
+
+def _fill_serving(record: Record, outcomes: Sequence[Outcome]) -> Record:
+    served = [outcome.served for outcome in outcomes if outcome.served is not None]
+    rates = tuple(one.qps for one in served if one.qps is not None)
+    worst = min(served, key=lambda one: (one.latency.status == "met", one.qps or 0.0))
+    if len(rates) < len(served):
+        return msgspec.structs.replace(
+            record, latency=worst.latency, error="no rate of queries keeps the latency limit"
+        )
+    return msgspec.structs.replace(record, samples=rates, latency=worst.latency)
+
+
+def _latency(cell: Cell, repeats: Sequence[Repeat]) -> Latency | None:
+    limit = cell.benchmark.latency
+    if limit is None:
+        return None
+    judged = latency.judge([value for repeat in repeats for value in repeat.wall_s], limit)
+    if judged.status == "met" and any(repeat.inner_loops > 1 for repeat in repeats):
+        # Means of several steps hide a late one, unless even all of them together would have kept the limit.
+        longest = max(max(repeat.wall_s) * repeat.inner_loops for repeat in repeats)
+        if 1e3 * longest > limit.limit_ms:
+            return msgspec.structs.replace(judged, status="undecided")
+    return judged
+
+
+def _worst(checks: Sequence[Correct | None]) -> Correct | None:
+    known = [check for check in checks if check is not None]
+    return next((check for check in known if not check.is_correct), known[0] if known else None)
+
+
+def _energy(work: Work, repeats: Sequence[Repeat]) -> float | None:
+    metered = [repeat for repeat in repeats if repeat.energy_j is not None]
+    if not metered:
+        return None
+    steps = sum(len(repeat.wall_s) * repeat.inner_loops for repeat in metered)
+    return sum(repeat.energy_j or 0.0 for repeat in metered) / (steps * work.examples)

@@ -1,0 +1,138 @@
+"""A session: many cells, each measured by several fresh processes in turns, and a record for each.
+
+Turns go round by round over all cells (A B C, A B C, …), so that a slow minute of the machine falls on all alike and
+neighbours can be compared as pairs. Ctrl-C ends the session, not what it has: cells keep the repeats that are done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from strobe.bench import machine
+from strobe.bench.records import Environment, Record
+from strobe.bench.runner.message import Outcome
+from strobe.bench.runner.options import Cell, Options
+from strobe.bench.runner.process import Failure, run_repeat
+from strobe.bench.runner.rows import blank_record, fill_record
+from strobe.bench.seal import make_seal
+from strobe.bench.user_file import is_file_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a session is, told before and after each repeat."""
+
+    cell: Cell
+    #: of this cell, from 1
+    repeat: int
+    num_done: int
+    num_repeats: int
+    elapsed_s: float
+    #: None until there is something to go by
+    left_s: float | None
+    #: what the repeat gave; None while it runs
+    outcome: Outcome | Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Records in the order of the cells; of an interrupted session, those that have at least one repeat."""
+
+    records: list[Record]
+    is_interrupted: bool = False
+
+
+@dataclass(slots=True)
+class _Row:
+    cell: Cell
+    record: Record
+    outcomes: list[Outcome] = field(default_factory=list)
+    failure: Failure | None = None
+    #: how long its repeats took so far
+    durations_s: list[float] = field(default_factory=list)
+
+
+def measure(
+    cells: Sequence[Cell], options: Options, *, report: Callable[[Progress], None] = lambda progress: None
+) -> Results:
+    """Measure all cells; a cell that fails is a record that says so, and is not repeated."""
+    session = _Session(cells, options, report)
+    is_interrupted = False
+    try:
+        session.run()
+    except KeyboardInterrupt:
+        is_interrupted = True
+    return Results(session.records(), is_interrupted)
+
+
+class _Session:
+    def __init__(self, cells: Sequence[Cell], options: Options, report: Callable[[Progress], None]) -> None:
+        self._options = options
+        self._report = report
+        self._began = time.monotonic()
+        environments = {source: machine.describe(source=source) for source in {_source_of(cell) for cell in cells}}
+        self._rows = [_Row(cell, _blank(cell, options, environments[_source_of(cell)])) for cell in cells]
+
+    def run(self) -> None:
+        for turn in range(self._options.repeats):
+            for row in self._rows:
+                if row.failure is None:
+                    self._repeat(row, turn)
+
+    def _repeat(self, row: _Row, turn: int) -> None:
+        self._tell(row, turn)
+        began = time.monotonic()
+        outcome = run_repeat(row.cell, self._options, is_checked=turn == 0)
+        row.durations_s.append(time.monotonic() - began)
+        if isinstance(outcome, Failure):
+            row.failure = outcome
+        else:
+            row.outcomes.append(outcome)
+        self._tell(row, turn, outcome)
+
+    def records(self) -> list[Record]:
+        return [
+            fill_record(row.record, row.cell, row.outcomes, row.failure.text if row.failure else None)
+            for row in self._rows
+            if row.outcomes or row.failure
+        ]
+
+    def _tell(self, row: _Row, turn: int, outcome: Outcome | Failure | None = None) -> None:
+        progress = Progress(
+            cell=row.cell,
+            repeat=turn + 1,
+            num_done=sum(self._num_done(one) for one in self._rows),
+            num_repeats=len(self._rows) * self._options.repeats,
+            elapsed_s=time.monotonic() - self._began,
+            left_s=self._left_s(),
+            outcome=outcome,
+        )
+        self._report(progress)
+
+    def _num_done(self, row: _Row) -> int:
+        return self._options.repeats if row.failure else len(row.durations_s)
+
+    def _left_s(self) -> float | None:
+        """What each row still needs, by its own repeats; a row that has none yet is taken as an average one."""
+        known = [sum(row.durations_s) / len(row.durations_s) for row in self._rows if row.durations_s]
+        if not known:
+            return None
+        average = sum(known) / len(known)
+        return sum(
+            (self._options.repeats - self._num_done(row))
+            * (sum(row.durations_s) / len(row.durations_s) if row.durations_s else average)
+            for row in self._rows
+        )
+
+
+def _source_of(cell: Cell) -> Path:
+    """Return the file whose repository the result belongs to."""
+    module = cell.benchmark.workload.rpartition(":")[0]
+    return Path(module) if is_file_name(module) else Path(machine.__file__)
+
+
+def _blank(cell: Cell, options: Options, environment: Environment) -> Record:
+    return blank_record(cell, options, environment, make_seal(cell.benchmark).text)
