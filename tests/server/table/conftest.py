@@ -30,7 +30,12 @@ class Table:
         now_ns = self.stage.clock()
         header = Header(entity="ann", project=facts.pop("project", "p"), run=run, writer="w1", host="node")
         events: list[ev.Event] = [
-            ev.Started(time_ns=now_ns, attributes=facts.get("attributes", {})),
+            ev.Started(
+                time_ns=now_ns,
+                attributes=facts.get("attributes", {}),
+                forked_from=facts.get("forked_from"),
+                fork_step=facts.get("fork_step"),
+            ),
             ev.Config(time_ns=now_ns, changes=facts.get("config", {})),
             ev.Summary(time_ns=now_ns, changes=facts.get("summary", {})),
         ]

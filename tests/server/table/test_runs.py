@@ -42,6 +42,34 @@ def test_a_list_is_filtered_sorted_and_counted(filled: Table) -> None:
     assert first["runtime_s"] == 1.0
 
 
+def test_the_forks_of_a_run_are_found(filled: Table) -> None:
+    filled.add("fork", forked_from="ann/p/r1", fork_step=3)
+    filled.add("other", forked_from="ann/p/r2", fork_step=0)
+    answer = filled.get(RUNS, filter=json.dumps({"parent": "ann/p/r1"}), columns=["parent"])
+    (item,) = answer["items"]
+    assert (item["id"], item["parent"], item["fork_step"]) == ("fork", "ann/p/r1", 3)
+    assert item["values"] == {"parent": "ann/p/r1"}
+    without = filled.get(RUNS, filter=json.dumps({"parent": None}), sort="id")
+    assert names(without) == ["r0", "r1", "r2", "r3", "r4"]
+    assert "parent" in filled.get("/projects/ann/p/fields")["own"]
+
+
+def test_figures_of_metrics_are_sorted_filtered_shown_and_exported(table: Table) -> None:
+    for run, losses in {"a": [5.0, 1.0], "b": [2.0, 3.0], "c": []}.items():
+        table.add(run, rows=[{"train/loss": loss} for loss in losses])
+    answer = table.get(RUNS, sort="-min(train/loss)", columns=["max(train/loss)"])
+    assert names(answer) == ["b", "a", "c"]
+    assert [item["values"]["max(train/loss)"] for item in answer["items"]] == [3.0, 5.0, None]
+    assert answer["pending"] == 0
+    assert names(table.get(RUNS, filter=json.dumps({"max(train/loss)": {"$gt": 4}}))) == ["a"]
+    (group,) = table.get("/projects/ann/p/groups", by=["state"], metrics=["min(train/loss)"])["items"]
+    assert group["metrics"]["min(train/loss)"]["min"] == 1.0
+    export = "/projects/ann/p/export"
+    lines = table.ask("GET", export, params={"columns": ["id", "mean(train/loss)"], "sort": "min(train/loss)"}).text
+    assert lines.split() == ["id,mean(train/loss)", "a,3.0", "b,2.5", "c,"]
+    assert table.ask("GET", RUNS, params={"sort": "median(train/loss)"}).status_code == 400
+
+
 def test_pages_go_on(filled: Table) -> None:
     seen, cursor = [], ""
     while True:

@@ -47,6 +47,9 @@ class RunItem(msgspec.Struct, kw_only=True):
     #: who wants it to stop
     stop_by: str | None
     num_rows: int
+    #: the run that it was forked from, and the last step taken over
+    parent: str | None
+    fork_step: int | None
     #: the highest step
     last_step: int | None
     tags: list[Any]
@@ -233,6 +236,8 @@ def run_item(item: Item, now_ns: int, columns: list[str] | None) -> RunItem:
         deleted_ns=item.deleted_ns,
         stop_by=item.stop_by,
         num_rows=item.num_rows,
+        parent=item.parent,
+        fork_step=item.fork_step,
         last_step=known.get("last_step"),
         tags=known["tags"],
         notes=str(known["notes"]),

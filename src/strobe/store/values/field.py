@@ -53,6 +53,8 @@ _COLUMNS = {
         Column("heartbeat_ns", "r.heartbeat_ns", "integer"),
         Column("changed_ns", "r.changed_ns", "integer"),
         Column("num_rows", "r.num_rows", "integer"),
+        #: the path of the run that it was forked from, as it was told
+        Column("parent", "r.parent", "text", is_indexed=True),
         Column("runtime", _RUNTIME, "number", ("now_ns",)),
     )
 }

@@ -16,7 +16,8 @@ from strobe.store.values.field import split_field
 _CHUNK = 500
 _COLUMNS = (
     "run.id, run.settled, project.entity, project.name, run.name, run.state, run.created_ns, run.started_ns,"
-    " run.ended_ns, run.heartbeat_ns, run.changed_ns, run.version, run.deleted_ns, run.stop_by, run.num_rows"
+    " run.ended_ns, run.heartbeat_ns, run.changed_ns, run.version, run.deleted_ns, run.stop_by, run.num_rows,"
+    " run.parent, run.fork_step"
 )
 
 
@@ -40,6 +41,9 @@ class Item:
     #: who wants it to stop
     stop_by: str | None
     num_rows: int
+    #: the path of the run that it was forked from, and the last step taken over
+    parent: str | None
+    fork_step: int | None
 
     @property
     def path(self) -> RunPath:
