@@ -3,8 +3,9 @@
 
 import { eachStretch } from "./columns";
 import { windowOf } from "./lookup";
+import { cleanSheet, inkOf, layOn } from "./pixel-canvas";
 import { moved, type PixelScale } from "./scale";
-import { type Ink, Sheet } from "./sheet";
+import type { Sheet } from "./sheet";
 import type { Dot, Pen } from "./trace";
 
 export interface PathStyle {
@@ -86,8 +87,7 @@ export class CanvasSurface implements Surface {
   /** Lay what was painted by pixels onto the canvas, before anything is drawn over it. */
   private lay(): void {
     if (this.sheet === null || this.box === null) return;
-    pixelContext().putImageData(this.sheet.image, 0, 0);
-    this.context.drawImage(pixelContext().canvas, this.box.left, this.box.top);
+    layOn(this.context, this.sheet, this.box.left, this.box.top);
     this.sheet = null;
   }
 
@@ -191,44 +191,4 @@ function wholePixels({ left, top, width, height }: Box): Box {
     width: Math.ceil(left + width) - corner.left,
     height: Math.ceil(top + height) - corner.top,
   };
-}
-
-// One sheet and its canvas for all: each is laid onto where it belongs before the next is begun.
-let shared: Sheet | null = null;
-let context: CanvasRenderingContext2D | null = null;
-
-function pixelContext(): CanvasRenderingContext2D {
-  // never on a graphics card: pixels are written and read back
-  context ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  if (context === null) throw new Error("this browser has no canvas");
-  return context;
-}
-
-/** Return a sheet without anything on it, of this size or larger. */
-function cleanSheet(width: number, height: number): Sheet {
-  const { canvas } = pixelContext();
-  if (shared !== null && canvas.width >= width && canvas.height >= height) shared.clear();
-  else {
-    canvas.width = Math.max(width, canvas.width);
-    canvas.height = Math.max(height, canvas.height);
-    shared = new Sheet(new ImageData(canvas.width, canvas.height));
-  }
-  return shared;
-}
-
-const known = new Map<string, Ink>();
-
-/** Return a colour as bytes, as the canvas understands it. */
-function inkOf(colour: string, alpha: number): Ink {
-  let ink = known.get(colour);
-  if (ink === undefined) {
-    const one = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    if (one === null) throw new Error("this browser has no canvas");
-    one.fillStyle = colour;
-    one.fillRect(0, 0, 1, 1);
-    const [red = 0, green = 0, blue = 0, seen = 255] = one.getImageData(0, 0, 1, 1).data;
-    ink = { red, green, blue, alpha: seen / 255 };
-    known.set(colour, ink);
-  }
-  return alpha === 1 ? ink : { ...ink, alpha: ink.alpha * alpha };
 }
