@@ -10,6 +10,7 @@
     │   └── SettingsError      a setting has a value it cannot have
     ├── JournalError           a journal file cannot be read as one
     │   └── JournalVersion     written by a newer Strobe
+    ├── NotImportable          a file of another tracker cannot be read as one, or its run has no place here
     ├── ArtifactError          an artifact is missing, changed or contradictory
     │   └── ArtifactNotLogged  it has no version yet (also an AttributeError, so that hasattr() works)
     ├── MissingExtra           a library that an optional capability needs is not installed
@@ -66,6 +67,10 @@ class JournalError(Error):
 
 class JournalVersion(JournalError):
     """The journal was written by a newer Strobe."""
+
+
+class NotImportable(Error):
+    """What another tracker has left cannot be brought over: no file of its kind, or another run has the place."""
 
 
 class ArtifactError(Error):

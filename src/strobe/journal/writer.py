@@ -161,6 +161,24 @@ class Writer:
             self._check(now)
         return number
 
+    def row_at(self, data: Mapping[str, Any], step: int, at_ns: int) -> int:
+        """Do what `row` does for a row that was logged at another time than now: one brought over from elsewhere."""
+        with self.lock:
+            keys = tuple(data)
+            key_set = self._key_sets.get(keys)
+            if key_set is None:
+                number = self._row_of_new_keys(keys, data, step, at_ns)
+            else:
+                payload = self._encode([key_set, step, at_ns, *data.values()])
+                if len(payload) > MAX_ROW_BYTES:
+                    raise RowTooLarge(len(payload))
+                number, sequence = self.sequence, self._sequence
+                self._sequence = sequence + 1
+                if self._put(encode_frame(ROW, sequence, payload)):
+                    self.rows += 1
+            self._check_if_due()
+            return number
+
     def fill(self, sequence: int, step: int, time_ns: int, values: Mapping[str, Any]) -> None:
         """Supply values of an earlier row that were holes when it was written."""
         with self.lock:
@@ -252,10 +270,7 @@ class Writer:
 
     def _record(self, kind: int, payload: bytes) -> bool:
         is_recorded = self._put_other(kind, payload)
-        now = time_ns()
-        # The clock may have been set back: then it is below what the last check began with.
-        if not 0 <= self._check_at - now <= self._check_ns:
-            self._check(now)
+        self._check_if_due()
         return is_recorded
 
     def _pay(self) -> bool:
@@ -328,6 +343,12 @@ class Writer:
         self.num_sampled += 1
 
     # -- segments ----------------------------------------------------------------------------------------------------
+
+    def _check_if_due(self) -> None:
+        now = time_ns()
+        # The clock may have been set back: then it is below what the last check began with.
+        if not 0 <= self._check_at - now <= self._check_ns:
+            self._check(now)
 
     def _check(self, now: int) -> None:
         # Not inside another record, whose key set belongs to the segment that is open now.
@@ -487,6 +508,19 @@ class Writer:
             os.fsync(fd)
         except OSError as error:
             self._note_fault(error)
+
+
+def put_in_parts(
+    put_row: Callable[[Mapping[str, Any], int], int], values: dict[str, Any], step: int
+) -> list[tuple[int, dict[str, Any]]]:
+    """Record a row and return its sequence number; one that is too large becomes several, which merge again."""
+    try:
+        return [(put_row(values, step), values)]
+    except RowTooLarge:
+        if len(values) < 2:
+            raise
+        items, half = list(values.items()), len(values) // 2
+        return put_in_parts(put_row, dict(items[:half]), step) + put_in_parts(put_row, dict(items[half:]), step)
 
 
 def _is_reentered(lock: threading.RLock) -> bool:

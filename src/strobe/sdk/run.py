@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from strobe.errors import RunFinished, StepOrder, UsageError
 from strobe.journal import event as ev
-from strobe.journal.writer import RowTooLarge
+from strobe.journal.writer import put_in_parts
 from strobe.sdk import fork
 from strobe.sdk.attributes import RunAttributes
 from strobe.sdk.parts import RunParts
@@ -113,23 +113,13 @@ class Run(RunAttributes, RunParts):
         if row.values or not data:
             with self._lock:
                 logged_ns = time_ns()
-                parts = self._put_parts(row.values, step)
+                parts = put_in_parts(self._put_row, row.values, step)
             for sequence, values in parts:
                 if pending := {key: row.pending[key] for key in row.pending if key in values}:
                     self._defer(sequence, step, logged_ns, pending)
         self._careful_ns += time.perf_counter_ns() - began
         if row.faults:
             self._report_faults(row.faults, row.values)
-
-    def _put_parts(self, values: dict[str, Any], step: int) -> list[tuple[int, dict[str, Any]]]:
-        """Record a row and return its sequence number; one that is too large becomes several, which merge again."""
-        try:
-            return [(self._put_row(values, step), values)]
-        except RowTooLarge:
-            if len(values) < 2:
-                raise
-            items, half = list(values.items()), len(values) // 2
-            return self._put_parts(dict(items[:half]), step) + self._put_parts(dict(items[half:]), step)
 
     def _report_faults(self, faults: dict[str, Exception], kept: dict[str, Any]) -> None:
         ours = {key: error for key, error in faults.items() if isinstance(error, OSError)}
