@@ -55,11 +55,16 @@ def looks(num_rows: int, rule: Rule, *, least: int = MIN_REPEATS) -> tuple[int, 
 
 
 def confirm(
-    comparison: Comparison, measure: Measure, *, least: int = MIN_REPEATS, report: Report = lambda text: None
+    comparison: Comparison,
+    measure: Measure,
+    *,
+    rows: Sequence[Row] | None = None,
+    least: int = MIN_REPEATS,
+    report: Report = lambda text: None,
 ) -> Comparison:
-    """Return the comparison with its undecided rows measured again, interleaved, until decided or 40 repeats a side."""
+    """Return the comparison with `rows` (those undecided) measured again until decided, or 40 repeats a side."""
     rule = replace(comparison.rule, alpha=comparison.rule.alpha / NUM_LOOKS)
-    retakes = [_Retake(row) for row in comparison.undecided]
+    retakes = [_Retake(row) for row in (comparison.undecided if rows is None else rows)]
     plan = looks(len(retakes), comparison.rule, least=least)
     open_ = retakes
     for number, target in enumerate(plan, start=1):

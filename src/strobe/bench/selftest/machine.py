@@ -53,8 +53,9 @@ class Machine:
         self._session: dict[str, float] = {}
 
     def begin_session(self) -> None:
-        """Forget the state that the benchmarks had."""
+        """Come back another day: nothing of the machine's state is as it was."""
         self._session.clear()
+        self._drift = self._rng.gauss(0, self._noise.drift)
 
     def score(self, name: str, speed: float) -> float:
         """Return the examples per second that one process shows."""

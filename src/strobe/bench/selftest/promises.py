@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
+
 from strobe.bench.compare import Comparison, History, Rule, Side, compare, confirm, pair
+from strobe.bench.history import Step, trace
 from strobe.bench.latency import at_least, at_most
 from strobe.bench.records import Record
 from strobe.bench.selftest.machine import NOISY, QUIET, SHARED, Machine, Noise
@@ -134,6 +137,22 @@ def _twice_is_found_with_three_repeats(noise: Noise, seed: int) -> bool:
     return first_look(noise, [2.0], 3, 0, seed).rows[0].verdict == "faster"
 
 
+def _steps(noise: Noise, speeds: Sequence[float], seed: int) -> tuple[Step, ...]:
+    machine = Machine(noise, seed)
+    sessions = [record for speed in speeds for record in machine.session([speed], repeats=5)]
+    (series,) = trace([msgspec.structs.replace(one, id=f"{number:04}") for number, one in enumerate(sessions)])
+    return series.steps
+
+
+def _steady_history_has_a_step(noise: Noise, seed: int) -> bool:
+    return bool(_steps(noise, [1.0] * 30, seed))
+
+
+def _step_of_the_history_is_found(noise: Noise, seed: int) -> bool:
+    steps = _steps(noise, [*[1.0] * 20, *[_SLOWER] * 20], seed)
+    return any(abs(step.index - 20) <= 4 and step.change < 0 for step in steps)
+
+
 EXPERIMENTS: tuple[Experiment, ...] = (
     at_most_in(
         RULE.alpha,
@@ -189,5 +208,15 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         0.75,
         "a factor of two on a shared machine is found with three repeats a side",
         partial(_twice_is_found_with_three_repeats, SHARED),
+    ),
+    at_most_in(
+        0.05,
+        "a history of 30 sessions of unchanged speed on a shared machine shows a step",
+        partial(_steady_history_has_a_step, SHARED),
+    ),
+    at_least_in(
+        0.90,
+        "a 5 % slow-down in the middle of 40 sessions on a shared machine is found, to within 4 sessions",
+        partial(_step_of_the_history_is_found, SHARED),
     ),
 )

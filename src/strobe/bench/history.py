@@ -1,0 +1,103 @@
+"""How each benchmark went over time on one machine: levels, the steps between them, and what has been lost altogether.
+
+One series per row, version and machine, one point per session. A step is a change of level that lasts; many small ones,
+none worth an alarm, add up to a loss against the best level there was. What one suspects here is confirmed by
+measuring the commits on both sides of the step again (`suspicion`, then strobe.bench.compare.confirm). Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from strobe.bench import stats
+from strobe.bench.compare.pairing import Pair, RowKey, machine, row_key, row_name
+from strobe.bench.records import Record
+from strobe.bench.steps import Level, fit, merge
+
+#: relative change that is too small to matter
+THRESHOLD = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A lasting change: `change` is relative speed, 0.05 is 5 % faster than before."""
+
+    #: number of the first point after it
+    index: int
+    change: float
+    before: Record
+    after: Record
+
+    @property
+    def commits(self) -> tuple[str, str]:
+        """The last commit that was on the old level, the first on the new one."""
+        return self.before.environment.git_commit, self.after.environment.git_commit
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A row's sessions on one machine, oldest first."""
+
+    name: str
+    machine: str
+    version: int
+    records: tuple[Record, ...]
+    #: levels of the median score, in its own unit
+    levels: tuple[Level, ...]
+    steps: tuple[Step, ...]
+    #: relative speed of the last level to the best one: 0 is the best ever, -0.1 is 10 % slower than it
+    against_best: float
+    #: the last session on the best level
+    best: Record
+    #: whether the row is slower than at its best by what matters, by one step or by many small ones
+    is_worse: bool
+
+
+def trace(records: Iterable[Record], *, threshold: float = THRESHOLD) -> list[Series]:
+    """Return the history of every row; failed and incorrect results are no points of it."""
+    groups: dict[tuple[RowKey, int, str], list[Record]] = defaultdict(list)
+    for record in records:
+        is_correct = record.correctness is None or record.correctness.is_correct
+        if record.samples and min(record.samples) > 0 and is_correct:
+            groups[row_key(record), record.version, machine(record.environment)].append(record)
+    return [_series(sorted(group, key=lambda one: one.id), threshold) for group in groups.values()]
+
+
+def _series(records: list[Record], threshold: float) -> Series:
+    sign = 1.0 if records[0].better == "more" else -1.0
+    # Logarithms, because a change is a factor; signed, so that up is better.
+    speeds = [sign * math.log(stats.median(record.samples)) for record in records]
+    # The finest levels show what small steps add up to; only what is worth a look is called a step.
+    finest = fit(speeds)
+    levels = merge(finest, speeds, least=math.log1p(threshold))
+    steps = tuple(
+        Step(
+            index=after.start,
+            change=math.expm1(after.value - before.value),
+            before=records[after.start - 1],
+            after=records[after.start],
+        )
+        for before, after in pairwise(levels)
+    )
+    best = max(finest, key=lambda level: level.value)
+    against_best = math.expm1(finest[-1].value - best.value)
+    return Series(
+        name=row_name(records[0]),
+        machine=machine(records[0].environment),
+        version=records[0].version,
+        records=tuple(records),
+        levels=tuple(Level(level.start, level.stop, math.exp(sign * level.value)) for level in levels),
+        steps=steps,
+        against_best=against_best,
+        best=records[best.stop - 1],
+        is_worse=against_best < -threshold,
+    )
+
+
+def suspicion(series: Series) -> Pair | None:
+    """Return what to measure again to confirm that the row got slower: the code at its best, and the newest."""
+    return Pair(series.best, series.records[-1]) if series.is_worse else None

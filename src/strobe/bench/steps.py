@@ -1,0 +1,111 @@
+"""Steps in a series: the piecewise-constant line that explains it best, with as few steps as the noise allows.
+
+Least absolute deviations, so that single outliers move nothing, and a price per step that grows with the length of the
+series (an information criterion for Laplace noise). The scale of the noise comes from neighbouring points, which a step
+hardly touches. The optimum is exact (dynamic programming), not greedy. Knows nothing of benchmarks.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from strobe.bench import stats
+
+#: a level needs so many points: what happened once is an outlier
+MIN_POINTS = 3
+#: price of a step, in units of log(n): 1 for its two parameters, and as much again since its place was searched for
+_PRICE = 2.0
+#: median distance of neighbours, in units of the mean absolute deviation, for noise between normal and Laplace
+_NEIGHBOURS = 1.17
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Points `start` up to before `stop` lie around `value`."""
+
+    start: int
+    stop: int
+    value: float
+
+
+def fit(values: Sequence[float]) -> list[Level]:
+    """Return the levels of a series."""
+    if not values:
+        return []
+    scale = noise_scale(values)
+    costs = _segment_costs(values)
+    price = scale * _PRICE * math.log(max(2, len(values)))
+    return [Level(start, stop, stats.median(values[start:stop])) for start, stop in _cut(costs, len(values), price)]
+
+
+def merge(levels: Sequence[Level], values: Sequence[float], *, least: float) -> list[Level]:
+    """Return the levels with neighbours joined that differ by less than `least`, nearest first."""
+    levels = list(levels)
+    while len(levels) > 1:
+        gaps = [abs(after.value - before.value) for before, after in pairwise(levels)]
+        index = min(range(len(gaps)), key=gaps.__getitem__)
+        if gaps[index] >= least:
+            break
+        start, stop = levels[index].start, levels[index + 1].stop
+        levels = [*levels[:index], Level(start, stop, stats.median(values[start:stop])), *levels[index + 2 :]]
+    return levels
+
+
+def noise_scale(values: Sequence[float]) -> float:
+    """Return the mean absolute deviation that neighbouring points suggest; never quite zero."""
+    apart = [abs(after - before) for before, after in pairwise(values)]
+    # Some points are equal to the last digit: without a floor every rounding error would be a step.
+    least = 1e-9 * max(1e-300, *map(abs, values))
+    return max(stats.median(apart) / _NEIGHBOURS if apart else 0.0, least)
+
+
+def _segment_costs(values: Sequence[float]) -> list[list[float]]:
+    """Return for each start the sums of absolute deviations from the median, for all stops after it."""
+    costs = []
+    for start in range(len(values)):
+        low: list[float] = []  # the lower half, negated: its greatest comes first
+        high: list[float] = []
+        below = above = 0.0
+        row = []
+        for value in values[start:]:
+            if low and value < -low[0]:
+                heapq.heappush(low, -value)
+                below += value
+            else:
+                heapq.heappush(high, value)
+                above += value
+            while len(low) > len(high):
+                moved = -heapq.heappop(low)
+                heapq.heappush(high, moved)
+                below, above = below - moved, above + moved
+            while len(high) > len(low) + 1:
+                moved = heapq.heappop(high)
+                heapq.heappush(low, -moved)
+                below, above = below + moved, above - moved
+            middle = high[0]
+            row.append(max(0.0, above - below - middle * (len(high) - len(low))))
+        costs.append(row)
+    return costs
+
+
+def _cut(costs: list[list[float]], n: int, price: float) -> list[tuple[int, int]]:
+    """Return the cheapest segments, each of at least MIN_POINTS unless the whole series is shorter."""
+    best = [0.0] + [math.inf] * n
+    came_from = [0] * (n + 1)
+    for stop in range(1, n + 1):
+        for start in range(stop):
+            is_long_enough = stop - start >= MIN_POINTS or (start == 0 and stop == n)
+            if not is_long_enough or best[start] == math.inf:
+                continue
+            total = best[start] + costs[start][stop - start - 1] + (price if start else 0.0)
+            if total < best[stop]:
+                best[stop], came_from[stop] = total, start
+    segments, stop = [], n
+    while stop:
+        segments.append((came_from[stop], stop))
+        stop = came_from[stop]
+    return segments[::-1]
