@@ -1,0 +1,111 @@
+"""`RemoteExpert`: an expert of another peer, used like a module of one's own.
+
+expert = RemoteExpert(place, dht)
+loss = expert(x).sum()
+loss.backward()  # the expert learns, and x gets its gradient
+"""
+# mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.autograd.function import once_differentiable
+
+from strobe.errors import UsageError
+from strobe.swarm.client.link import Link
+from strobe.swarm.client.stub import CallOptions, ExpertStub
+from strobe.swarm.dht import DHT
+from strobe.swarm.experts.directory import ExpertPlace, find_experts
+from strobe.swarm.experts.schema import ExpertInfo, check_rows
+from strobe.swarm.tensors import TensorSpec
+from strobe.swarm.tensors.dtypes import dtype_of
+
+
+class RemoteExpert(nn.Module):
+    """An expert that another peer serves. Calls wait for the answer and raise NetworkError or BadReply."""
+
+    def __init__(self, place: ExpertPlace, dht: DHT | Link, options: CallOptions | None = None) -> None:
+        super().__init__()
+        link = dht if isinstance(dht, Link) else Link(dht)
+        self.stub = ExpertStub(place, link, options or CallOptions())
+        # An input without gradient is no reason for the expert not to learn: this one has.
+        self._learns = torch.empty(0, requires_grad=True)
+
+    @property
+    def uid(self) -> str:
+        return self.stub.place.uid
+
+    @property
+    def info(self) -> ExpertInfo:
+        """What it takes and gives, as it says itself."""
+        return self.stub.info
+
+    def forward(self, *args: torch.Tensor, **kwargs: torch.Tensor) -> Any:
+        """Return the output, or a tuple of them, for inputs by place or by name."""
+        inputs = matched(self.info, args, kwargs)
+        outputs = _Pass.apply(self._learns, self.stub, *inputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def extra_repr(self) -> str:
+        return f"{self.uid} at {self.stub.place.address}"
+
+
+def get_experts(dht: DHT, uids: Iterable[str], options: CallOptions | None = None) -> list[RemoteExpert | None]:
+    """Return the experts of these names, None for those that nobody serves."""
+    link = Link(dht)
+    places = find_experts(dht, uids)
+    return [None if place is None else RemoteExpert(place, link, options) for place in places.values()]
+
+
+def matched(
+    info: ExpertInfo, args: tuple[torch.Tensor, ...], kwargs: dict[str, torch.Tensor]
+) -> tuple[torch.Tensor, ...]:
+    """Return inputs in the expert's order, floats in its precision; UsageError or SchemaMismatch if they do not fit."""
+    names = list(info.inputs)
+    given = dict(zip(names, args, strict=False))
+    if len(args) > len(names) or given.keys() & kwargs.keys():
+        raise UsageError(f"{info.uid} takes {', '.join(names)}; given: {len(args)} tensors and {', '.join(kwargs)}")
+    given.update(kwargs)
+    fitting = {
+        name: _in_precision(tensor, info.inputs[name]) if name in info.inputs else tensor
+        for name, tensor in given.items()
+    }
+    check_rows(info.uid, info.inputs, {name: TensorSpec.of(tensor) for name, tensor in fitting.items()})
+    return tuple(fitting[name] for name in names)
+
+
+def _in_precision(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
+    return tensor.to(dtype_of(spec.dtype)) if spec.is_float and tensor.is_floating_point() else tensor
+
+
+class _Pass(torch.autograd.Function):
+    """Both passes of one expert."""
+
+    @staticmethod
+    def forward(ctx: Any, learns: torch.Tensor, stub: ExpertStub, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.stub = stub
+        ctx.save_for_backward(*inputs)
+        rows = len(inputs[0])
+        device = inputs[0].device
+        outputs = stub.finish_forward(stub.begin_forward(inputs).result(), rows)
+        placed = tuple(output.to(device) for output in outputs)
+        ctx.mark_non_differentiable(*(output for output in placed if not output.is_floating_point()))
+        return placed
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        stub: ExpertStub = ctx.stub
+        inputs = ctx.saved_tensors
+        specs = stub.info.outputs.values()
+        wanted = [grad.contiguous() for grad, spec in zip(grads, specs, strict=True) if spec.is_float]
+        got = iter(stub.finish_backward(stub.begin_backward(inputs, wanted).result(), len(inputs[0])))
+        back = [
+            next(got).to(x.device) if spec.is_float else None
+            for x, spec in zip(inputs, stub.info.inputs.values(), strict=True)
+        ]
+        return None, None, *back

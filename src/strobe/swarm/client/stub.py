@@ -1,0 +1,108 @@
+"""One expert of another peer, without autograd: what it says of itself, and its two passes as requests and answers.
+
+Everything that comes back is held against the expert's description: names, dtypes, shapes, rows, and that values are
+finite. `begin` and `finish` are apart so that many experts can be asked at once from one thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from strobe.errors import Error, UsageError
+from strobe.swarm.client.link import Link
+from strobe.swarm.experts import schema
+from strobe.swarm.experts.directory import ExpertPlace
+from strobe.swarm.experts.schema import ExpertInfo, SchemaMismatch, check_rows, parse_info
+from strobe.swarm.net.network import Payload, Sendable
+from strobe.swarm.tensors import COMPRESSIONS, MalformedTensors, TensorSpec, decode, encode, is_finite
+
+
+class BadReply(Error):
+    """A peer's answer is not what its expert gives: it is broken, or lies."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOptions:
+    """How experts are asked; times in seconds."""
+
+    timeout_s: float = 30.0
+    #: of requests, and of the answers that are asked for
+    compression: str = "none"
+    #: whether an answer with NaN or infinite values is refused, or passed on
+    non_finite: Literal["refuse", "pass"] = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.compression not in COMPRESSIONS:
+            raise UsageError(f"no compression {self.compression!r}; there are {', '.join(COMPRESSIONS)}")
+
+
+class ExpertStub:
+    """Requests to one expert."""
+
+    def __init__(self, place: ExpertPlace, link: Link, options: CallOptions) -> None:
+        self.place = place
+        self.link = link
+        self.options = options
+        self._info: ExpertInfo | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def info(self) -> ExpertInfo:
+        """What the expert takes and gives; asked for when it is first needed."""
+        with self._lock:
+            if self._info is None:
+                self.finish_info(self.begin_info().result())
+            assert self._info is not None
+            return self._info
+
+    @property
+    def has_info(self) -> bool:
+        return self._info is not None
+
+    def begin_info(self) -> Future[Payload]:
+        return self._ask(schema.INFO, self.place.uid.encode())
+
+    def finish_info(self, payload: Payload) -> None:
+        self._info = parse_info(payload, self.place.uid)
+
+    def begin_forward(self, inputs: Sequence[torch.Tensor]) -> Future[Payload]:
+        """Send a forward pass; leave the inputs alone until it is finished."""
+        return self._send(schema.FORWARD, dict(zip(self.info.inputs, inputs, strict=True)))
+
+    def finish_forward(self, payload: Payload, rows: int) -> list[torch.Tensor]:
+        return self._received(payload, self.info.outputs, rows)
+
+    def begin_backward(self, inputs: Sequence[torch.Tensor], grads: Sequence[torch.Tensor]) -> Future[Payload]:
+        """Send a backward pass: all inputs, and the gradients of the floating-point outputs."""
+        sent = dict(zip(self.info.inputs, inputs, strict=True))
+        return self._send(schema.BACKWARD, {**sent, **dict(zip(self.info.grad_outputs, grads, strict=True))})
+
+    def finish_backward(self, payload: Payload, rows: int) -> list[torch.Tensor]:
+        """Return the gradients of the floating-point inputs."""
+        return self._received(payload, self.info.grads, rows)
+
+    def _send(self, method: str, tensors: dict[str, torch.Tensor]) -> Future[Payload]:
+        compression = self.options.compression
+        metadata = {schema.UID: self.place.uid, schema.COMPRESSION: compression}
+        return self._ask(method, encode(tensors, metadata, compression=compression))
+
+    def _ask(self, method: str, payload: Sendable) -> Future[Payload]:
+        return self.link.submit(self.link.ask(self.place.address, method, payload, self.options.timeout_s))
+
+    def _received(self, payload: Payload, expected: dict[str, TensorSpec], rows: int) -> list[torch.Tensor]:
+        uid = self.place.uid
+        try:
+            message = decode(payload)
+            check_rows(uid, expected, message.specs, rows)
+            tensors = message.tensors()
+        except (MalformedTensors, SchemaMismatch) as exc:
+            raise BadReply(f"{uid} at {self.place.address} answered what it should not: {exc}") from exc
+        if self.options.non_finite == "refuse" and not all(map(is_finite, tensors.values())):
+            raise BadReply(f"{uid} at {self.place.address} answered NaN or infinite values")
+        return [tensors[name] for name in expected]

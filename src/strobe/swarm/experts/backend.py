@@ -1,0 +1,187 @@
+"""One expert as a server holds it: a module, the optimizer that trains it on backward, and what it takes and gives.
+
+Called by one thread at a time (`lock`); knows nothing of queues, peers and wires. Forward passes keep nothing: a
+backward pass brings the inputs again and repeats the forward pass, so that a client may vanish between the two.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import nn
+
+from strobe.errors import Error, UsageError
+from strobe.swarm.experts.optimizer import make_optimizer
+from strobe.swarm.experts.registry import ExpertKind
+from strobe.swarm.experts.schema import ExpertInfo
+from strobe.swarm.experts.uid import ExpertUid
+from strobe.swarm.tensors import TensorSpec, is_finite
+
+_PROBE_ROWS = 3
+
+
+class ExpertUnusable(Error):
+    """A module does not do what an expert must."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """How experts learn. The rate rises over `warmup_steps`, then falls to nothing at `total_steps`, if given."""
+
+    optimizer: Literal["adam", "sgd", "none"] = "adam"
+    learning_rate: float = 1e-3
+    warmup_steps: int = 0
+    total_steps: int | None = None
+    clip_grad_norm: float | None = None
+
+    def rate_at(self, step: int) -> float:
+        """Return the learning rate of the n-th step, counted from 0."""
+        rate = self.learning_rate
+        if step < self.warmup_steps:
+            return rate * (step + 1) / self.warmup_steps
+        if self.total_steps is None:
+            return rate
+        left = self.total_steps - step
+        return rate * max(0.0, left / max(1, self.total_steps - self.warmup_steps))
+
+
+class ExpertBackend:
+    """A module that answers forward and backward passes over batches of rows."""
+
+    def __init__(
+        self,
+        uid: ExpertUid,
+        module: nn.Module,
+        sample_inputs: tuple[torch.Tensor, ...],
+        *,
+        expert_class: str = "custom",
+        training: Training | None = None,
+        max_batch_size: int = 4096,
+        device: str = "cpu",
+    ) -> None:
+        self.uid = uid
+        self.device = torch.device(device)
+        self.training = training or Training()
+        self.module = module.to(self.device)
+        self.lock = threading.Lock()
+        self.num_steps = 0
+        #: steps left out because the gradients were not finite
+        self.num_skipped = 0
+        self._parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        self.optimizer = make_optimizer(self.training.optimizer, self._parameters)
+        self.info = self._describe(sample_inputs, expert_class, max_batch_size)
+
+    @classmethod
+    def build(
+        cls,
+        uid: ExpertUid,
+        kind: ExpertKind,
+        hidden_dim: int,
+        *,
+        training: Training | None = None,
+        max_batch_size: int = 4096,
+        device: str = "cpu",
+    ) -> ExpertBackend:
+        """Return a new expert of a registered kind."""
+        return cls(
+            uid,
+            kind.build(hidden_dim),
+            kind.samples(_PROBE_ROWS, hidden_dim),
+            expert_class=kind.name,
+            training=training,
+            max_batch_size=max_batch_size,
+            device=device,
+        )
+
+    # -- passes ------------------------------------------------------------------------------------------------------
+
+    def forward(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Return the outputs for a batch, in main memory."""
+        with torch.no_grad():
+            outputs = self._call([tensor.to(self.device) for tensor in inputs])
+        return [output.to("cpu") for output in outputs]
+
+    def backward(self, inputs: list[torch.Tensor], grad_outputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Learn from a batch; return the gradients of its floating-point inputs, in main memory."""
+        leaves = [tensor.detach().to(self.device).requires_grad_(tensor.is_floating_point()) for tensor in inputs]
+        with torch.enable_grad():
+            outputs = [output for output in self._call(leaves) if output.is_floating_point()]
+            pairs = [
+                (output, grad.to(self.device))
+                for output, grad in zip(outputs, grad_outputs, strict=True)
+                if output.requires_grad
+            ]
+            if pairs:
+                torch.autograd.backward([output for output, _ in pairs], [grad for _, grad in pairs])
+        self._step()
+        return [
+            (torch.zeros_like(leaf) if leaf.grad is None else leaf.grad).detach().to("cpu")
+            for leaf in leaves
+            if leaf.requires_grad
+        ]
+
+    def _call(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        outputs = self.module(*inputs)
+        return list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+
+    def _step(self) -> None:
+        if self.optimizer is None:
+            return
+        with torch.no_grad():
+            if self._gradients_are_finite():
+                self.optimizer.step(self.training.rate_at(self.num_steps))
+                self.num_steps += 1
+            else:
+                # One batch that overflows must not be the end of everybody's expert.
+                self.num_skipped += 1
+            for parameter in self._parameters:
+                parameter.grad = None
+
+    def _gradients_are_finite(self) -> bool:
+        limit = self.training.clip_grad_norm
+        if limit is not None:
+            return bool(torch.isfinite(nn.utils.clip_grad_norm_(self._parameters, limit)))
+        return all(is_finite(parameter.grad) for parameter in self._parameters if parameter.grad is not None)
+
+    # -- description -------------------------------------------------------------------------------------------------
+
+    def _describe(self, samples: tuple[torch.Tensor, ...], expert_class: str, max_batch_size: int) -> ExpertInfo:
+        if max_batch_size < 1:
+            raise UsageError(f"max_batch_size is {max_batch_size}; a batch has at least one row")
+        names = _input_names(self.module, len(samples))
+        outputs = self.forward(list(samples))
+        for output in outputs:
+            if not isinstance(output, torch.Tensor) or output.shape[:1] != samples[0].shape[:1]:
+                raise ExpertUnusable(
+                    f"{expert_class} gives {_described(output)} for {len(samples[0])} rows; "
+                    "every output is a tensor with one row for each row of the input"
+                )
+        return ExpertInfo(
+            self.uid,
+            expert_class,
+            dict(zip(names, _specs(samples), strict=True)),
+            {str(number): spec for number, spec in enumerate(_specs(outputs))},
+            max_batch_size,
+        )
+
+
+def _input_names(module: nn.Module, count: int) -> list[str]:
+    names = [name for name in inspect.signature(module.forward).parameters if name != "self"]
+    if len(names) < count:
+        raise ExpertUnusable(f"{type(module).__name__}.forward takes {len(names)} tensors, its sample has {count}")
+    return names[:count]
+
+
+def _specs(tensors: Iterable[torch.Tensor]) -> list[TensorSpec]:
+    """Return what each tensor is, row by row."""
+    whole = [TensorSpec.of(tensor) for tensor in tensors]
+    return [TensorSpec(spec.dtype, spec.shape[1:]) for spec in whole]
+
+
+def _described(output: object) -> str:
+    return f"shape {tuple(output.shape)}" if isinstance(output, torch.Tensor) else type(output).__name__

@@ -1,0 +1,44 @@
+"""Which experts a server takes: names given, or of a pattern those it has already and those nobody serves."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+from strobe.errors import UsageError
+from strobe.swarm.dht import DHT
+from strobe.swarm.experts import checkpoint
+from strobe.swarm.experts.directory import find_experts
+from strobe.swarm.experts.uid import ExpertUid, Pattern, parse_uid
+
+
+def choose_uids(
+    dht: DHT,
+    uids: Iterable[str],
+    pattern: str | None,
+    num_experts: int | None,
+    directory: Path | None,
+    rng: random.Random,
+) -> list[ExpertUid]:
+    """Return the names of the experts to serve."""
+    given = [parse_uid(uid) for uid in uids]
+    if given:
+        if pattern is not None:
+            raise UsageError("give either names of experts or a pattern, not both")
+        return given
+    if pattern is None:
+        raise UsageError("which experts? give names, or a pattern such as ffn.[0:32].[0:256]")
+    grid = Pattern(pattern)
+    count = len(grid) if num_experts is None else num_experts
+    stored = checkpoint.stored_uids(directory) if directory is not None else []
+    chosen = [uid for uid in stored if uid in grid][:count]
+    seen = set(chosen)
+    while len(chosen) < count:
+        candidates = grid.sample(count - len(chosen), seen, rng)
+        if not candidates:
+            raise UsageError(f"{pattern} has {len(grid)} names; {count} that nobody serves were not found among them")
+        seen.update(candidates)
+        found = find_experts(dht, candidates)
+        chosen += [uid for uid in candidates if found[uid] is None]
+    return chosen

@@ -1,0 +1,228 @@
+"""A server of experts: answers forward and backward passes of any peer, in the background of this program.
+
+    with DHT(initial_peers) as dht, Server.create(dht, pattern="ffn.[0:4].[0:256]", num_experts=16) as server:
+        server.join()
+
+One process: the peer's event loop (the DHT's), the threads that compute, one that saves checkpoints and one that logs.
+Experts are declared in the DHT when the server starts, and again before that expires.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from strobe.errors import Error, UsageError
+from strobe.swarm.dht import DHT, Node
+from strobe.swarm.experts import checkpoint
+from strobe.swarm.experts.backend import ExpertBackend, Training
+from strobe.swarm.experts.directory import declare
+from strobe.swarm.experts.meter import Meter
+from strobe.swarm.experts.registry import expert_kind
+from strobe.swarm.experts.runtime import Runtime
+from strobe.swarm.experts.selection import choose_uids
+from strobe.swarm.experts.service import Service
+from strobe.swarm.experts.uid import ExpertUid
+from strobe.swarm.experts.work import WorkQueue
+from strobe.swarm.net.network import PeerBusy
+
+_log = logging.getLogger("strobe.swarm.experts")
+_LEAST_LIFE_S: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """What can be chosen about a server; times in seconds."""
+
+    #: how often experts are declared and saved, and how long a declaration lives (default: twice that)
+    update_period_s: float = 30.0
+    expiration_s: float | None = None
+    #: requests that wait; more are told when to come again
+    max_waiting: int = 2048
+    #: threads that get batches ready, and how many of them compute at the same time
+    num_threads: int = 2
+    num_parallel: int = 1
+    #: whether requests with NaN or infinite values are refused, which may otherwise spoil an expert for all
+    refuse_non_finite: bool = True
+
+    @property
+    def life_s(self) -> float:
+        return self.expiration_s or max(2 * self.update_period_s, _LEAST_LIFE_S)
+
+
+class Server:
+    """Experts that are served by the peer of a DHT in this process. Not started before `start` (or `with`)."""
+
+    def __init__(
+        self,
+        dht: DHT,
+        backends: Iterable[ExpertBackend],
+        *,
+        checkpoint_dir: str | Path | None = None,
+        options: ServerOptions | None = None,
+    ) -> None:
+        self.dht = dht
+        self.options = options or ServerOptions()
+        self.backends: dict[str, ExpertBackend] = {backend.uid: backend for backend in backends}
+        if not self.backends:
+            raise UsageError("a server without experts; give at least one")
+        self.meter = Meter()
+        self.checkpoint_dir = Path(checkpoint_dir) if checkpoint_dir is not None else None
+        self.queue = WorkQueue(max_waiting=self.options.max_waiting)
+        self._service = Service(
+            self.backends,
+            self.queue,
+            self.meter,
+            refuse_non_finite=self.options.refuse_non_finite,
+            status=self.status,
+        )
+        self._runtime = Runtime(
+            self.queue,
+            self._service.deliver,
+            self.meter,
+            num_threads=self.options.num_threads,
+            num_parallel=self.options.num_parallel,
+        )
+        self._stopping = threading.Event()
+        self._saver = threading.Thread(target=self._save_regularly, name="strobe-expert-saver", daemon=True)
+        self._declaring: asyncio.Task[None] | None = None
+        self._num_peers = 0
+        self._is_started = False
+
+    @classmethod
+    def create(
+        cls,
+        dht: DHT,
+        *,
+        expert_class: str = "ffn",
+        hidden_dim: int = 1024,
+        uids: Iterable[str] = (),
+        pattern: str | None = None,
+        num_experts: int | None = None,
+        max_batch_size: int = 4096,
+        device: str = "cpu",
+        training: Training | None = None,
+        checkpoint_dir: str | Path | None = None,
+        options: ServerOptions | None = None,
+        rng: random.Random | None = None,
+    ) -> Server:
+        """Return a server of new experts, or of those that its checkpoint directory has.
+
+        Either the names are given, or a pattern and how many of its names to take: first those with checkpoints, then
+        at random those that nobody in the swarm serves.
+        """
+        kind = expert_kind(expert_class)
+        directory = Path(checkpoint_dir) if checkpoint_dir is not None else None
+        names = choose_uids(dht, uids, pattern, num_experts, directory, rng or random.Random())
+        backends = []
+        for uid in names:
+            backend = ExpertBackend.build(
+                uid, kind, hidden_dim, training=training, max_batch_size=max_batch_size, device=device
+            )
+            if directory is not None:
+                checkpoint.load(backend, directory)
+            backends.append(backend)
+        return cls(dht, backends, checkpoint_dir=directory, options=options)
+
+    @property
+    def uids(self) -> list[ExpertUid]:
+        return [backend.uid for backend in self.backends.values()]
+
+    def start(self) -> None:
+        """Answer requests; return when the experts are declared."""
+        if self._is_started:
+            return
+        self._is_started = True
+        self._runtime.start()
+        self.dht.run_coroutine(self._attach)
+        if self.checkpoint_dir is not None:
+            self._saver.start()
+
+    def shutdown(self, timeout_s: float = 10.0) -> None:
+        """Answer nothing any more; save what was learned. The DHT goes on: it belongs to whoever made it."""
+        if not self._is_started or self._stopping.is_set():
+            return
+        self._stopping.set()
+        with contextlib.suppress(Error):  # the DHT may have been shut down first
+            self.dht.run_coroutine(self._detach)
+        left = self.queue.close()
+        self._runtime.stop(timeout_s)
+        self._service.deliver([(job, PeerBusy("this server is shutting down", 30.0)) for job in left])
+        if self.checkpoint_dir is not None:
+            self._saver.join(timeout_s)
+            self.save()
+
+    def join(self) -> None:
+        """Wait until somebody calls `shutdown`."""
+        self._stopping.wait()
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown()
+
+    def save(self) -> None:
+        """Write all experts to the checkpoint directory now."""
+        if self.checkpoint_dir is None:
+            raise UsageError("this server has no checkpoint directory; give it one")
+        for backend in self.backends.values():
+            checkpoint.save(backend, self.checkpoint_dir)
+
+    def status(self) -> dict[str, Any]:
+        """Return what the server is doing."""
+        return {
+            **self.meter.read(),
+            "experts": len(self.backends),
+            "uids": self.uids[:1000],
+            "steps": sum(backend.num_steps for backend in self.backends.values()),
+            "queue_requests": self.queue.num_waiting,
+            "queue_samples": self.queue.rows_waiting,
+            "peers": self._num_peers,
+        }
+
+    # -- in the background -------------------------------------------------------------------------------------------
+
+    async def _attach(self, node: Node) -> None:
+        self._service.attach(node.network)
+        await self._declare(node)
+        self._declaring = asyncio.get_running_loop().create_task(self._declare_regularly(node))
+
+    async def _detach(self, node: Node) -> None:
+        if self._declaring is not None:
+            self._declaring.cancel()
+            await asyncio.gather(self._declaring, return_exceptions=True)
+
+    async def _declare(self, node: Node) -> None:
+        accepted = await declare(node, self.uids, node.network.address, time.time() + self.options.life_s)
+        self._num_peers = len(node.peers.table)
+        if not all(accepted.values()):
+            taken = [uid for uid, is_ours in accepted.items() if not is_ours]
+            _log.warning("another peer has declared %d of these experts for longer, such as %s", len(taken), taken[0])
+
+    async def _declare_regularly(self, node: Node) -> None:
+        while True:
+            await asyncio.sleep(self.options.update_period_s)
+            try:
+                await self._declare(node)
+            except Error:
+                _log.exception("experts could not be declared; trying again in %g s", self.options.update_period_s)
+
+    def _save_regularly(self) -> None:
+        while not self._stopping.wait(self.options.update_period_s):
+            try:
+                self.save()
+            except OSError:
+                _log.exception("experts could not be saved; trying again in %g s", self.options.update_period_s)

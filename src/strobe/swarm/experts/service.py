@@ -1,0 +1,161 @@
+"""What a server answers: descriptions, passes and its state. Runs on the event loop of the peer's network.
+
+Checks every request from its header alone and lets it wait for the runtime; its values are looked at there, in the
+thread that computes, and so is the answer put together. Nothing here touches a tensor's memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import torch
+
+from strobe.swarm.experts import schema
+from strobe.swarm.experts.backend import ExpertBackend
+from strobe.swarm.experts.meter import Meter
+from strobe.swarm.experts.runtime import Outcome
+from strobe.swarm.experts.work import Job, Pool, WorkQueue
+from strobe.swarm.net.network import Caller, Network, Payload, PeerBusy, PeerRefused, Sendable
+from strobe.swarm.tensors import (
+    COMPRESSIONS,
+    MalformedTensors,
+    Message,
+    NotFinite,
+    TensorSpec,
+    decode,
+    encode,
+    is_finite,
+)
+
+_MAX_UID = 256
+
+
+class _Answer:
+    """Where a job's result goes, and in which form."""
+
+    __slots__ = ("compression", "future", "names")
+
+    def __init__(self, future: asyncio.Future[Sendable], names: list[str], compression: str) -> None:
+        self.future = future
+        self.names = names
+        self.compression = compression
+
+
+class Service:
+    """The handlers of one server."""
+
+    def __init__(
+        self,
+        backends: Mapping[str, ExpertBackend],
+        queue: WorkQueue,
+        meter: Meter,
+        *,
+        refuse_non_finite: bool = True,
+        status: Callable[[], dict[str, Any]] = dict,
+    ) -> None:
+        self._backends = backends
+        self._queue = queue
+        self._meter = meter
+        self._refuse_non_finite = refuse_non_finite
+        self._status = status
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pools = {
+            (uid, is_backward): Pool(backend, is_backward)
+            for uid, backend in backends.items()
+            for is_backward in (False, True)
+        }
+
+    def attach(self, network: Network) -> None:
+        """Begin to answer. On the network's loop."""
+        self._loop = asyncio.get_running_loop()
+        network.serve(schema.INFO, self._info)
+        network.serve(schema.FORWARD, functools.partial(self._pass, False))
+        network.serve(schema.BACKWARD, functools.partial(self._pass, True))
+        network.serve(schema.STATUS, lambda caller, payload: msgspec.json.encode(self._status()))
+
+    def _info(self, caller: Caller, payload: Payload) -> bytes:
+        return self._backend(bytes(payload[:_MAX_UID]).decode(errors="replace")).info.packed()
+
+    def _backend(self, uid: str) -> ExpertBackend:
+        backend = self._backends.get(uid)
+        if backend is None:
+            raise PeerRefused(f"no expert {uid!r:.80} here")
+        return backend
+
+    def _pass(self, is_backward: bool, caller: Caller, payload: Payload) -> asyncio.Future[Sendable]:
+        try:
+            return self._enqueued(is_backward, caller, decode(payload))
+        except (MalformedTensors, schema.SchemaMismatch) as exc:
+            self._meter.refused += 1
+            raise PeerRefused(str(exc)) from exc
+        except PeerBusy:
+            self._meter.refused += 1
+            raise
+
+    def _enqueued(self, is_backward: bool, caller: Caller, message: Message) -> asyncio.Future[Sendable]:
+        info = self._backend(message.metadata.get(schema.UID, "")).info
+        compression = message.metadata.get(schema.COMPRESSION, "none")
+        if compression not in COMPRESSIONS:
+            raise PeerRefused(f"no compression {compression!r:.40}; there are {', '.join(COMPRESSIONS)}")
+        expected: dict[str, TensorSpec] = {**info.inputs, **info.grad_outputs} if is_backward else info.inputs
+        rows = schema.check_rows(info.uid, expected, message.specs)
+        assert self._loop is not None
+        future: asyncio.Future[Sendable] = self._loop.create_future()
+        job = Job(
+            self._pools[info.uid, is_backward],
+            caller.id,
+            rows,
+            functools.partial(self._unpacked, message, list(expected)),
+            future.cancelled,
+            _Answer(future, list(info.grads if is_backward else info.outputs), compression),
+        )
+        self._queue.put(job)
+        return future
+
+    # -- in the threads of the runtime -------------------------------------------------------------------------------
+
+    def _unpacked(self, message: Message, names: list[str]) -> list[torch.Tensor]:
+        try:
+            tensors = message.tensors()
+        except MalformedTensors as exc:
+            raise PeerRefused(str(exc)) from exc
+        if self._refuse_non_finite:
+            for name in names:
+                if not is_finite(tensors[name]):
+                    raise PeerRefused(f"{name} has NaN or infinite values")
+        return [tensors[name] for name in names]
+
+    def deliver(self, outcomes: list[Outcome]) -> None:
+        """Send results to those who wait for them."""
+        answers = [(job.owner.future, self._packed(job, outcome)) for job, outcome in outcomes]
+        assert self._loop is not None
+        if answers and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_resolve, answers)
+
+    def _packed(self, job: Job, outcome: list[torch.Tensor] | PeerRefused) -> Sendable | PeerRefused:
+        if isinstance(outcome, PeerRefused):
+            self._meter.refused += 1
+            return outcome
+        answer: _Answer = job.owner
+        try:
+            packed = encode(dict(zip(answer.names, outcome, strict=True)), compression=answer.compression)
+        except NotFinite:
+            self._meter.refused += 1
+            return PeerRefused(f"the answer of {job.pool.backend.uid} is not finite and cannot be compressed to 8 bits")
+        self._meter.answered(time.monotonic() - job.arrived)
+        return packed
+
+
+def _resolve(answers: list[tuple[asyncio.Future[Sendable], Sendable | PeerRefused]]) -> None:
+    for future, answer in answers:
+        if future.done():  # given up meanwhile
+            continue
+        if isinstance(answer, PeerRefused):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

@@ -1,0 +1,203 @@
+"""What waits to be computed: requests by expert and direction, and which of them come next, together.
+
+The request that came first goes first, and others for the same expert join it while there is room in a batch. A client
+that asks for much is served as if its later requests had come later (start-time fair queueing): each request is due
+when the ones of the same client before it are done at the rate that all get, so one client alone, or many that ask one
+thing at a time, are served in the order in which they came. A request of more rows than a batch has is cut.
+
+Pure bookkeeping under one lock; computes nothing and knows no wires.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from strobe.swarm.experts.backend import ExpertBackend
+from strobe.swarm.net.network import PeerBusy, PeerId
+
+if TYPE_CHECKING:
+    import torch
+
+_LEAST_WAIT_S: Final = 0.05
+_MOST_WAIT_S: Final = 30.0
+#: how much of the estimate of the rate is the last batch
+_FRESHNESS: Final = 0.1
+_MAX_DEBTORS: Final = 65_536
+
+
+class Pool:
+    """One expert's passes in one direction."""
+
+    __slots__ = ("backend", "is_backward", "waiting")
+
+    def __init__(self, backend: ExpertBackend, is_backward: bool) -> None:
+        self.backend = backend
+        self.is_backward = is_backward
+        #: a heap by due time, then by arrival
+        self.waiting: list[tuple[float, int, Job]] = []
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """A request: how many rows it has, who waits for it, and what came out so far."""
+
+    pool: Pool
+    client: PeerId
+    rows: int
+    #: makes the tensors, in the thread that needs them; raises PeerRefused for what does not pass
+    unpack: Callable[[], list[torch.Tensor]]
+    #: whether nobody waits any more
+    is_gone: Callable[[], bool]
+    #: whatever takes the result
+    owner: Any = None
+    arrived: float = field(default_factory=time.monotonic)
+    taken: int = 0
+    #: outputs of the rows that are done, in order
+    parts: list[list[torch.Tensor]] = field(default_factory=list)
+    tensors: list[torch.Tensor] | None = None
+    has_failed: bool = False
+
+
+class Slice(NamedTuple):
+    """Rows of a job."""
+
+    job: Job
+    start: int
+    stop: int
+
+
+class Batch(NamedTuple):
+    """Rows of several jobs for one expert."""
+
+    pool: Pool
+    slices: list[Slice]
+    rows: int
+
+
+class WorkQueue:
+    """All that waits. `put` from one thread, `take` and `done` from those that compute."""
+
+    def __init__(self, *, max_waiting: int = 2048) -> None:
+        self._max_waiting = max_waiting
+        self._ready = threading.Condition()
+        self._pools: set[Pool] = set()
+        self._busy: set[ExpertBackend] = set()
+        self._due: dict[PeerId, float] = {}
+        self._clock = 0.0
+        self._numbers = itertools.count()
+        self._by_client: Counter[PeerId] = Counter()
+        self._is_closed = False
+        self._rows_per_s = 0.0
+        self.num_waiting = 0
+        self.rows_waiting = 0
+
+    def put(self, job: Job) -> None:
+        """Let a job wait for its turn; PeerBusy if there is no room for more, or no more for this client."""
+        with self._ready:
+            if self._is_closed:
+                raise PeerBusy("this server is shutting down", _MOST_WAIT_S)
+            self._admit(job.client)
+            if not self._pools or len(self._due) > _MAX_DEBTORS:
+                # Nobody waits: nobody is owed anything. (Nor does a crowd of strangers get a book of their own.)
+                self._due.clear()
+            due = max(self._clock, self._due.get(job.client, 0.0))
+            self._due[job.client] = due + job.rows
+            heapq.heappush(job.pool.waiting, (due, next(self._numbers), job))
+            self._pools.add(job.pool)
+            self._by_client[job.client] += 1
+            self.num_waiting += 1
+            self.rows_waiting += job.rows
+            self._ready.notify()
+
+    def take(self) -> Batch | None:
+        """Wait for work and return the batch that is due first; None when the queue is closed."""
+        with self._ready:
+            while True:
+                if self._is_closed:
+                    return None
+                pool = min(
+                    (pool for pool in self._pools if pool.backend not in self._busy),
+                    key=lambda pool: pool.waiting[0][:2],
+                    default=None,
+                )
+                if pool is None:
+                    self._ready.wait()
+                elif (batch := self._fill(pool)) is not None:
+                    # One thread at a time in an expert: it learns in place.
+                    self._busy.add(pool.backend)
+                    return batch
+
+    def done(self, batch: Batch, elapsed_s: float) -> None:
+        """Let the expert of a batch work again."""
+        with self._ready:
+            self._busy.discard(batch.pool.backend)
+            if elapsed_s > 0:  # else nothing of it could be computed
+                rate = batch.rows / elapsed_s
+                self._rows_per_s += (rate - self._rows_per_s) * (_FRESHNESS if self._rows_per_s else 1.0)
+            self._ready.notify()
+
+    def close(self) -> list[Job]:
+        """End every `take`; return what was waiting."""
+        with self._ready:
+            self._is_closed = True
+            left = [job for pool in self._pools for _, _, job in pool.waiting]
+            self._pools.clear()
+            self._ready.notify_all()
+            return left
+
+    def wait_s(self) -> float:
+        """Return how long what waits now will take."""
+        if not self._rows_per_s:
+            return 1.0
+        return min(max(self.rows_waiting / self._rows_per_s, _LEAST_WAIT_S), _MOST_WAIT_S)
+
+    def _admit(self, client: PeerId) -> None:
+        if self.num_waiting >= self._max_waiting:
+            raise PeerBusy(f"{self.num_waiting} requests wait already", self.wait_s())
+        if self.num_waiting >= self._max_waiting // 2:
+            # From here on everybody gets the same share, so that whoever comes next finds room.
+            share = self._max_waiting // (len(self._by_client) + 1)
+            if self._by_client[client] >= max(share, 1):
+                raise PeerBusy(f"{self._by_client[client]} of this client's requests wait already", self.wait_s())
+
+    def _fill(self, pool: Pool) -> Batch | None:
+        most = pool.backend.info.max_batch_size
+        slices: list[Slice] = []
+        rows = 0
+        while pool.waiting and rows < most:
+            due, _, job = pool.waiting[0]
+            left = job.rows - job.taken
+            if job.has_failed or job.is_gone():
+                self._leave(pool, left)
+                continue
+            if left > most - rows and job.rows <= most:
+                break  # it fits into the next one whole
+            count = min(left, most - rows)
+            slices.append(Slice(job, job.taken, job.taken + count))
+            job.taken += count
+            rows += count
+            self.rows_waiting -= count
+            self._clock = max(self._clock, due)
+            if job.taken == job.rows:
+                self._leave(pool, 0)
+        if not pool.waiting:
+            self._pools.discard(pool)
+        return Batch(pool, slices, rows) if slices else None
+
+    def _leave(self, pool: Pool, rows_left: int) -> None:
+        """Take the first job of a pool out of the line."""
+        _, _, job = heapq.heappop(pool.waiting)
+        self.rows_waiting -= rows_left
+        self.num_waiting -= 1
+        self._by_client[job.client] -= 1
+        if not self._by_client[job.client]:
+            del self._by_client[job.client]
+            if self._due.get(job.client, 0.0) <= self._clock:
+                self._due.pop(job.client, None)
