@@ -54,7 +54,7 @@ def test_a_step_is_found_where_it_is() -> None:
 
 def test_single_outliers_are_no_steps() -> None:
     values = _noisy([1.0], 30, spread=0.005)
-    values[7] = values[9] = values[20] = 0.5
+    values[7] = values[13] = values[20] = 0.5
     assert len(fit(values)) == 1
 
 
