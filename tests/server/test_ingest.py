@@ -161,6 +161,30 @@ def test_digests_of_many_runs_and_the_keys_of_one(stage: Stage) -> None:
     ]
 
 
+def test_the_keys_of_a_run_say_what_is_better_and_who_sampled_the_system(stage: Stage) -> None:
+    said = [Noted(0, ev.Metric(time_ns=10**18, name="val/*", summary=["max"]), 10**18)]
+    send(stage, pack(HEADER, said, first=0, until=1))
+    rows = [{"val/x": 1.0, "train/loss": 1.0, "lr": 0.1}]
+    other = Header(entity="local", project="p", run="r", writer="w2", kind="rank", rank=1)
+    send(stage, batch_of(rows, header=other))
+    for number, (host, rank) in enumerate([("node-b", 1), ("node-a", 0), ("node-a", None)]):
+        sampler = Header(entity="local", project="p", run="r", writer=f"s{number}", kind="system", host=host, rank=rank)
+        send(stage, batch_of([{"cpu": 50.0}], header=sampler))
+    answer = stage.ask("GET", "/api/v1/runs/ann/p/r/metrics", key=stage.key("ann")).json()
+    goals = {key["key"]: (key["goal"], key["is_goal_guessed"]) for key in answer["items"]}
+    assert goals == {
+        "val/x": ("maximize", False),
+        "train/loss": ("minimize", True),
+        "lr": (None, False),
+        "cpu": (None, False),
+    }
+    assert [(one["lane"], one["host"], one["rank"]) for one in answer["samplers"]] == [
+        ("s1", "node-a", 0),
+        ("s0", "node-b", 1),
+        ("s2", "node-a", None),
+    ]
+
+
 def test_events_make_the_run(stage: Stage) -> None:
     events = [
         Noted(0, ev.Started(time_ns=10**18, attributes={"name": "first"}), 10**18),

@@ -1,8 +1,9 @@
-"""Which direction is better for a metric whose owner did not say: told from its name, or not at all."""
+"""Which direction is better for a metric: as its owner said, else told from its name, or not at all."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 _WORD = re.compile(r"[A-Za-z]+(?:\d+)?")
 _MAXIMIZE = frozenset(
@@ -16,6 +17,18 @@ _MINIMIZE = frozenset(
         " "
     )
 )
+
+
+def goal_of(key: str, goal: str | None, summary: Collection[str]) -> str | None:
+    """Return what is better for a metric that was defined with these, else what its name tells."""
+    return said_goal(goal, summary) or guess_goal(key)
+
+
+def said_goal(goal: str | None, summary: Collection[str]) -> str | None:
+    """Return what the definition of a metric says; who wants only its least value kept has said it too."""
+    if goal is not None or ("min" in summary) == ("max" in summary):
+        return goal
+    return "maximize" if "max" in summary else "minimize"
 
 
 def guess_goal(key: str) -> str | None:

@@ -16,7 +16,7 @@ from strobe.journal import event as ev
 from strobe.journal.attempt import Attempt, Attempts
 from strobe.journal.digest import MetricDigest
 from strobe.journal.frame import Damage
-from strobe.journal.goal import guess_goal
+from strobe.journal.goal import goal_of
 from strobe.journal.history import HISTORY_KINDS, Clips, DigestBook, NumberedRow, iter_scalars, merge_rows, order
 from strobe.journal.reader import JournalReader, Noted, Row
 from strobe.journal.segment import Header
@@ -252,7 +252,7 @@ class Replay:
             folded.update(self._digest_merged(overlapping))
         for key, digest in folded.items():
             metric = self.definition(key)
-            digest.goal = (metric.goal if metric else None) or guess_goal(key)
+            digest.goal = goal_of(key, metric.goal, metric.summary) if metric else goal_of(key, None, ())
         return {key: digest for key, digest in folded.items() if digest.count}
 
     def _digest_merged(self, keys: set[str]) -> dict[str, MetricDigest]:

@@ -102,6 +102,10 @@ class Runs:
 
         return self._database.read(ask)
 
+    def facts(self, run_id: int) -> Facts:
+        """Return what a run's events add up to."""
+        return self._database.read(lambda cursor: read_facts(cursor, run_id))
+
     def names(self, rows: Sequence[RunRow]) -> list[str]:
         """Return what people call these runs: the name, or the id of one that has none."""
 

@@ -27,6 +27,7 @@ from strobe.store.objects import Objects
 from strobe.store.projects import Projects
 from strobe.store.quotas import Quotas
 from strobe.store.runs import Runs
+from strobe.store.samplers import Samplers
 from strobe.store.settle import Settler
 from strobe.store.uploads import Uploads
 from strobe.store.values import Values
@@ -43,6 +44,7 @@ class Store:
         self.projects = Projects(database)
         self.runs = Runs(database)
         self.series = Charts(database)
+        self.samplers = Samplers(database)
         self.history = Histories(database)
         self.objects = Objects(database)
         self.console = Console(database)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from strobe.journal import value
-from strobe.journal.goal import guess_goal
+from strobe.journal.goal import goal_of
 from strobe.store.database import Cursor
 from strobe.store.lines import RunBook
 from strobe.store.pages import Pages
@@ -141,7 +141,7 @@ def _digests(cursor: Cursor, facts: Facts, book: RunBook, last: dict[str, _Timed
 def _computed(definition: dict[str, Any], bucket: Buckets, last: Any, key: str) -> dict[str, Any]:
     finite = int(bucket.count[0] - bucket.nan[0] - bucket.posinf[0] - bucket.neginf[0])
     low, high = (float(bucket.min[0]), float(bucket.max[0])) if finite else (float("inf"), float("-inf"))
-    goal = definition.get("goal") or guess_goal(key)
+    goal = goal_of(key, definition.get("goal"), definition["summary"])
     values = {
         "min": low,
         "max": high,

@@ -11,7 +11,7 @@ import msgspec
 from strobe.home import RunPath
 from strobe.journal.digest import MetricDigest
 from strobe.journal.event import Alert
-from strobe.journal.goal import guess_goal
+from strobe.journal.goal import goal_of
 from strobe.wire import digest as wire
 
 
@@ -66,7 +66,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         """Return which way is better for a metric: as it was defined, else as its name tells."""
         patterns = [name for name in self.metrics if fnmatch.fnmatchcase(key, name)]
         defined = self.metrics.get(key) or self.metrics.get(max(patterns, key=len, default=""), {})
-        return defined.get("goal") or guess_goal(key)
+        return goal_of(key, defined.get("goal"), defined.get("summary") or ())
 
 
 class RunPage(msgspec.Struct, frozen=True, kw_only=True):

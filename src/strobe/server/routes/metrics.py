@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
+from strobe.journal.goal import goal_of, said_goal
 from strobe.server.endpoint import Call, endpoint, weak_etag
 from strobe.server.fields import Key, PathText
 from strobe.server.problem import Problem
 from strobe.server.routes.series import MAX_CURVES, RunOf, question_digest, readable_run, readable_runs
 from strobe.store.charts import KeyFacts
+from strobe.store.state import Facts
 from strobe.wire.digest import Digest
 
+Goal = Literal["minimize", "maximize"]
 _RUN = "/api/v1/runs/{entity}/{project}/{run}"
 
 
@@ -28,10 +31,25 @@ class RunKey(msgspec.Struct, kw_only=True):
     #: whether there are numbers, which are charted, and other values, which are objects
     has_points: bool
     has_objects: bool
+    #: which way is better, as `define_metric` said, else as the name tells; null if nobody knows
+    goal: Goal | None = None
+    #: whether only the name tells
+    is_goal_guessed: bool = False
+
+
+class Sampler(msgspec.Struct, kw_only=True):
+    """Who sampled the system."""
+
+    lane: str
+    host: str
+    #: of its process; null if it sampled for all of the host
+    rank: int | None
+    attempt: int
 
 
 class RunKeys(msgspec.Struct, kw_only=True):
     items: list[RunKey]
+    samplers: list[Sampler]
 
 
 @endpoint("GET", _RUN + "/metrics", access="read", tag="series", path=RunOf, returns=RunKeys)
@@ -40,12 +58,28 @@ async def list_run_keys(call: Call, path: RunOf) -> RunKeys | Response:
     row = await readable_run(call, path)
     if unchanged := call.unchanged(weak_etag("keys", row.id, row.version)):
         return unchanged
-    found = await call.in_thread(call.services.store.series.keys, row.id)
-    return RunKeys(
-        items=[
-            RunKey(key=key.key, lane=key.lane, has_points=key.has_points, has_objects=key.has_objects) for key in found
-        ]
-    )
+    store = call.services.store
+
+    def read() -> RunKeys:
+        found = store.series.keys(row.id)
+        facts = store.runs.facts(row.id)
+        samplers = store.samplers.of(row.id, sorted({key.lane for key in found if key.lane}))
+        return RunKeys(
+            items=[_run_key(key, facts) for key in found],
+            samplers=[Sampler(lane=one.lane, host=one.host, rank=one.rank, attempt=one.attempt) for one in samplers],
+        )
+
+    return await call.in_thread(read)
+
+
+def _run_key(key: KeyFacts, facts: Facts) -> RunKey:
+    found = RunKey(key=key.key, lane=key.lane, has_points=key.has_points, has_objects=key.has_objects)
+    if key.lane == "" and key.has_points:
+        defined = facts.definition(key.key)
+        goal, summary = defined.get("goal"), defined.get("summary") or ()
+        found.goal = cast("Goal | None", goal_of(key.key, goal, summary))
+        found.is_goal_guessed = found.goal is not None and said_goal(goal, summary) is None
+    return found
 
 
 class KeysBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
