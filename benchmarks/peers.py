@@ -13,6 +13,7 @@ from pathlib import Path
 from strobe.bench.load import catalog, report, runner, venvs
 from strobe.bench.load.variant import Subject
 from strobe.bench.records import Record, append_records
+from strobe.bench.table import markdown
 
 OUTPUT = Path(__file__).parents[1] / ".bench"
 PROFILES = "v1-empty,v1-scalars,v1-tables,v1-images,log1,log10,log100,wide,tables,kill,import,memory"
@@ -29,7 +30,7 @@ def profile_table(profile: catalog.Profile, records: list[Record]) -> str:
         own = [record for record in records if record.subject == name]
         cells = ["–" if record.error else report.format_samples(record) for record in own]
         lines.append([f"{name} {own[0].subject_version}".strip(), *cells, f"`{own[0].command}`"])
-    return report.markdown(header, lines)
+    return markdown(header, lines)
 
 
 def main() -> int:

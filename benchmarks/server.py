@@ -29,7 +29,7 @@ from typing import Any
 
 from strobe.bench import machine
 from strobe.bench.load.bars import format_ratio
-from strobe.bench.load.report import markdown
+from strobe.bench.table import markdown
 
 MB = 1e6
 

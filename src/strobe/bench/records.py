@@ -191,6 +191,11 @@ def format_variant(variant: dict[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in variant.items())
 
 
+def results_path(home: Path) -> Path:
+    """Return where a home keeps its results."""
+    return home / "bench" / "results.jsonl"
+
+
 def append_records(path: Path, records: Iterable[Record]) -> None:
     """Append records to a JSON lines file in one write, so that two benchmarks may share it."""
     blob = b"".join(msgspec.json.encode(record) + b"\n" for record in records)

@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from strobe.bench.spec import Benchmark, Tier
+from strobe.bench.spec import Benchmark, Tier, strip_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
 
@@ -79,6 +79,23 @@ def find(words: Sequence[str] = (), *, tier: Tier | None = None, files: Sequence
         wanted = TIERS[: TIERS.index(tier) + 1]
         chosen = {key: one for key, one in chosen.items() if one.tier in wanted}
     return list(chosen.values())
+
+
+def with_partners(benchmarks: Sequence[Benchmark], *, files: Sequence[Path] = ()) -> list[Benchmark]:
+    """Return each Optimized benchmark with the OOTB ones of its task before it; others of the selection follow."""
+    known = list(everything(files).values())
+    found: dict[str, Benchmark] = {}
+    for one in benchmarks:
+        if one.implementation == "Optimized":
+            partners = [other for other in known if other.implementation == "OOTB" and _task(other) == _task(one)]
+            found.update({other.key: other for other in (*partners, one)})
+    return list({**found, **{one.key: one for one in benchmarks}}.values())
+
+
+def _task(benchmark: Benchmark) -> tuple[str, str, str, int, int]:
+    """What an Optimized benchmark has in common with its OOTB one: all but the precision."""
+    config = strip_precision(benchmark.config)
+    return (benchmark.model, benchmark.mode, config, benchmark.devices, benchmark.nodes)
 
 
 def find_one(key: str, files: Sequence[Path] = ()) -> Benchmark:

@@ -7,6 +7,7 @@ imports no framework; `load_workload` imports it, and only a worker calls that.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ from strobe.errors import Error
 Implementation = Literal["OOTB", "Optimized", "Micro"]
 Units = Literal["ex/s", "TF/s", "GB/s"]
 Tier = Literal["smoke", "ci", "full"]
+
+_PRECISIONS = re.compile(r"(-(fp32|fp16|tf32|bf16|int8|int4|embed\d+))+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,11 @@ class Benchmark:
     def key(self) -> str:
         """Path of the benchmark, such as `dlrm/ootb/inference/A.1dev-embed4-fp32`."""
         return "/".join((_slug(self.model), self.implementation.lower(), _slug(self.mode), self.config))
+
+
+def strip_precision(config: str) -> str:
+    """Return the name of a configuration without the precisions that it ends with."""
+    return _PRECISIONS.sub("", config)
 
 
 def is_builtin(benchmark: Benchmark) -> bool:

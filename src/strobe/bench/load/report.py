@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from strobe.bench import stats
 from strobe.bench.records import Record, format_variant
+from strobe.bench.table import markdown
 
 #: benchmark, metric → title
 Titles = Callable[[str, str], str]
@@ -56,15 +57,6 @@ def unstable(records: Sequence[Record]) -> list[str]:
         for record in records
         if record.unit == "s" and record.samples and record.digest().is_unstable
     ]
-
-
-def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return an aligned Markdown table."""
-    cells = [list(header), *[[cell.replace("|", "\\|") for cell in line] for line in lines]]
-    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    rows = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
-    rule = " | ".join("-" * width for width in widths)
-    return "\n".join(f"| {row} |" for row in [rows[0], rule, *rows[1:]])
 
 
 def format_samples(record: Record) -> str:

@@ -1,0 +1,72 @@
+"""The best batch size: greatest throughput that is correct, keeps the latency limit and is no larger than allowed.
+
+Doubles the batch while it qualifies, then bisects between the last that does and the first that does not. If none
+qualifies, the smallest is what is reported, with its sign. How a batch is measured is the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from strobe.bench.records import Record
+
+#: measures one batch size
+Measure = Callable[[int], Record]
+
+#: the bisection ends when the two ends are this near
+_PRECISION = 0.1
+#: throughput that fell so far does not come back with a larger batch
+_HOPELESS = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a search found; `best` qualifies unless `is_qualified` is False."""
+
+    best: Record
+    is_qualified: bool
+    trials: tuple[Record, ...]
+
+
+def qualifies(record: Record) -> bool:
+    """Whether a batch may be chosen. Where too few steps leave the limit undecided, the percentile itself decides."""
+    if record.error is not None or not record.samples:
+        return False
+    if record.correctness is not None and not record.correctness.is_correct:
+        return False
+    latency = record.latency
+    if latency is None or latency.status == "met":
+        return True
+    return latency.status == "undecided" and latency.num_over <= latency.n * (1.0 - latency.percentile / 100)
+
+
+def search(measure: Measure, *, smallest: int, max_batch: int) -> Choice:
+    """Find the best batch from `smallest` to `max_batch`."""
+    found: dict[int, Record] = {}
+
+    def is_good(size: int) -> bool:
+        found[size] = measure(size)
+        return qualifies(found[size])
+
+    def score(size: int) -> float:
+        return found[size].digest().median
+
+    low, high = 0, smallest
+    best = 0
+    while is_good(high):
+        low = high
+        best = max(best or low, low, key=score)
+        if high == max_batch or score(low) < _HOPELESS * score(best):
+            high = 0
+            break
+        high = min(2 * high, max_batch)
+    while high and low and high - low > max(1, _PRECISION * low):
+        middle = (low + high) // 2
+        if is_good(middle):
+            low = middle
+            best = max(best, low, key=score)
+        else:
+            high = middle
+    trials = tuple(found[size] for size in sorted(found))
+    return Choice(found[best] if best else found[smallest], bool(best), trials)

@@ -1,0 +1,104 @@
+"""Roofline: the least time that a step could take on this machine, by what the machine itself was measured to do.
+
+Peaks are a large matrix product per precision and the better of copy and triad over memory, measured in a process of
+their own with the same threads (`peak_probe`) and kept per hardware, torch and number of threads. The fraction is the
+least time over the measured one; a step whose data fits into a cache may exceed what memory allows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from strobe.bench import stats
+from strobe.bench.records import Record, Roofline
+from strobe.errors import Error
+
+_PRECISION = re.compile(r"(?:^|-)(int8|fp16|bf16|tf32|fp32)(?=-|$)")
+_LIMIT_S = 120.0
+
+
+class Peaks(msgspec.Struct, frozen=True, kw_only=True):
+    """What the machine can do at best; flops per precision, bytes per second."""
+
+    flops: dict[str, float]
+    bytes_per_s: float
+
+
+class PeakStore:
+    """Measured peaks in a file, by system."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, system: str) -> Peaks | None:
+        return self._all().get(system)
+
+    def write(self, system: str, peaks: Peaks) -> None:
+        """Keep the peaks of a system; the file is replaced in one piece."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_bytes(msgspec.json.format(msgspec.json.encode({**self._all(), system: peaks})))
+        temporary.replace(self._path)
+
+    def _all(self) -> dict[str, Peaks]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Peaks])
+        except FileNotFoundError:
+            return {}
+        except msgspec.DecodeError as exc:
+            raise Error(
+                f"{self._path}: not a file of measured peaks ({exc}); remove it, they are measured again"
+            ) from exc
+
+
+def store_at(home: Path) -> PeakStore:
+    """Return the store of a home."""
+    return PeakStore(home / "bench" / "peaks.json")
+
+
+def system_name(fingerprint: str, torch: str, device: str, threads: int) -> str:
+    """Return what peaks are kept under."""
+    return f"{fingerprint} torch={torch} {device} threads={threads}"
+
+
+def measure_peaks(python: str, device: str, threads: int) -> Peaks:
+    """Measure in a fresh process; takes about ten seconds."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    done = subprocess.run(
+        [python, "-m", "strobe.bench.peak_probe", device, str(threads)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=_LIMIT_S,
+        env={**os.environ, **dict.fromkeys(names, str(threads))},
+    )
+    if done.returncode:
+        raise Error(f"the machine's peaks could not be measured: {done.stderr.strip()[-300:]}")
+    return msgspec.json.decode(done.stdout, type=Peaks)
+
+
+def precision_of(config: str) -> str:
+    """Return the precision that a configuration's name ends with, fp32 if it names none."""
+    found = _PRECISION.findall(config)
+    return found[-1] if found else "fp32"
+
+
+def judge(record: Record, peaks: Peaks) -> Roofline | None:
+    """Return how near the middle step of a record comes to the machine's limit; None where that has no meaning."""
+    # Several devices share memory here and links elsewhere: one machine's peaks do not bound them.
+    if record.work is None or not record.samples or not record.repeats or record.devices * record.nodes > 1:
+        return None
+    peak_flops = peaks.flops.get(precision_of(record.config), peaks.flops["fp32"])
+    compute_s, memory_s = record.work.flops / peak_flops, record.work.bytes / peaks.bytes_per_s
+    step_s = stats.median([stats.median(repeat.wall_s) for repeat in record.repeats])
+    return Roofline(
+        peak_flops=peak_flops,
+        peak_bytes_per_s=peaks.bytes_per_s,
+        fraction=max(compute_s, memory_s) / step_s,
+        bound="compute" if compute_s >= memory_s else "memory",
+    )

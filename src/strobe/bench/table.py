@@ -1,0 +1,186 @@
+"""The results table: Model, Implementation, Mode, Config, Batch Size, Score, Units; one table per system.
+
+Signs are derived here and never stored: `*` missed its latency limit, `?` too few steps to tell, `!` wrong output. A
+failed measurement is a row that says so. Every row carries the command that measures it again. Pure; a screen is not
+known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from strobe.bench.records import Record
+
+HEADER = ("Model", "Implementation", "Mode", "Config", "Batch Size", "Score", "Units")
+FIELDS = (
+    *("id", "model", "implementation", "mode", "config", "batch_size", "score", "units", "signs", "spread", "repeats"),
+    *(
+        "metric",
+        "version",
+        "seal",
+        "owner",
+        "latency_status",
+        "latency_limit_ms",
+        "p50_ms",
+        "p90_ms",
+        "p95_ms",
+        "p99_ms",
+    ),
+    *("is_correct", "output_error", "roofline_fraction", "roofline_bound", "energy_j_per_example"),
+    *("setup_s", "compile_s", "peak_rss_bytes", "devices", "nodes", "noisy", "error", "fingerprint", "softprint"),
+    *("started_at", "command"),
+)
+MEANINGS = {
+    "*": "missed its latency limit",
+    "?": "too few steps to tell whether the latency limit is kept; --seconds gives more",
+    "!": "the output is wrong, so the score means nothing",
+    "~": "noisy: something else kept the machine busy, see --verbose",
+}
+
+
+def is_row(record: Record) -> bool:
+    """Whether a record belongs into this table: one of a declared benchmark, not of a load profile."""
+    return record.version > 0
+
+
+def signs(record: Record) -> str:
+    """Return the signs behind a score."""
+    found = ""
+    if record.latency is not None:
+        found += {"met": "", "missed": "*", "undecided": "?"}[record.latency.status]
+    if record.correctness is not None and not record.correctness.is_correct:
+        found += "!"
+    return found
+
+
+def score_text(record: Record) -> str:
+    """Return the median score with its signs, or that there is none."""
+    if record.error is not None or not record.samples:
+        return "failed"
+    return number_text(record.digest().median) + signs(record)
+
+
+def number_text(value: float) -> str:
+    """Return a score with at least four digits, and no more behind the point than mean something."""
+    if value >= 10_000:
+        return f"{value:,.0f}"
+    if value >= 1_000:
+        return f"{value:,.1f}"
+    return f"{value:.2f}" if value >= 10 else f"{value:.4g}"
+
+
+def spread_text(record: Record) -> str:
+    """Return the median absolute deviation of the repeats in percent of their median, and how many there are."""
+    if not record.samples:
+        return ""
+    found = record.digest()
+    if found.n == 1:
+        return "n=1"
+    share = f"{100 * found.mad / found.median:.1f} %" if found.median else "0 %"
+    return f"±{share} n={found.n}" + ("~" if is_noisy(record) else "")
+
+
+def is_noisy(record: Record) -> bool:
+    """Whether any repeat deserves doubt."""
+    return any(repeat.noisy for repeat in record.repeats)
+
+
+def cells(record: Record) -> tuple[str, ...]:
+    """Return the texts of the seven columns."""
+    size = "" if record.batch_size is None else str(record.batch_size)
+    return (record.model, record.subject, record.mode, record.config, size, score_text(record), record.unit)
+
+
+def by_system(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Return the rows per hardware fingerprint: results of two systems never share a table."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        if is_row(record):
+            found.setdefault(record.environment.fingerprint, []).append(record)
+    return found
+
+
+def system_title(record: Record) -> str:
+    """Return what the system of a record is called above its table."""
+    environment = record.environment
+    parts = [environment.cpu, f"{environment.cpu_count} CPUs", f"{environment.memory_bytes / 2**30:.0f} GiB"]
+    if accelerators := environment.hardware.get("accelerators"):
+        parts.append(accelerators)
+    if torch := environment.software.get("torch"):
+        parts.append(f"torch {torch}")
+    return ", ".join(parts)
+
+
+def legend(records: Sequence[Record]) -> list[str]:
+    """Return what the signs mean that these rows have."""
+    seen = "".join(signs(record) for record in records if record.samples)
+    seen += "~" if any(is_noisy(record) for record in records) else ""
+    return [f"{sign} = {meaning}" for sign, meaning in MEANINGS.items() if sign in seen]
+
+
+def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return an aligned Markdown table."""
+    table = [list(header), *[[cell.replace("|", "\\|") for cell in line] for line in lines]]
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    rows = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
+    rule = " | ".join("-" * width for width in widths)
+    return "\n".join(f"| {row} |" for row in [rows[0], rule, *rows[1:]])
+
+
+def markdown_tables(records: Iterable[Record]) -> str:
+    """Return one Markdown table per system, each row with the command that measures it again."""
+    parts = []
+    for rows in by_system(records).values():
+        table = markdown((*HEADER, "Reproduce"), [(*cells(row), f"`{row.command}`") for row in rows])
+        failures = [f"`{row.benchmark}` failed: {(row.error or '').splitlines()[0]}" for row in rows if row.error]
+        notes = [f"- {text}" for text in (*legend(rows), *failures)]
+        parts.append("\n\n".join(filter(None, [f"**{system_title(rows[-1])}**", table, "\n".join(notes)])))
+    return "\n\n".join(parts)
+
+
+def as_fields(record: Record) -> dict[str, Any]:
+    """Return a row for machines: JSON and CSV have the same fields."""
+    found = record.digest() if record.samples else None
+    latency, correctness, roofline = record.latency, record.correctness, record.roofline
+    noisy = dict.fromkeys(reason for repeat in record.repeats for reason in repeat.noisy)
+    values: dict[str, Any] = {
+        "id": record.id,
+        "model": record.model,
+        "implementation": record.subject,
+        "mode": record.mode,
+        "config": record.config,
+        "batch_size": record.batch_size,
+        "score": found.median if found else None,
+        "units": record.unit,
+        "signs": signs(record),
+        "spread": found.mad if found else None,
+        "repeats": len(record.samples),
+        "metric": record.metric,
+        "version": record.version,
+        "seal": record.seal,
+        "owner": record.owner,
+        "latency_status": latency.status if latency else None,
+        "latency_limit_ms": latency.limit_ms if latency else None,
+        "p50_ms": latency.p50_ms if latency else None,
+        "p90_ms": latency.p90_ms if latency else None,
+        "p95_ms": latency.p95_ms if latency else None,
+        "p99_ms": latency.p99_ms if latency else None,
+        "is_correct": correctness.is_correct if correctness else None,
+        "output_error": correctness.error if correctness else None,
+        "roofline_fraction": roofline.fraction if roofline else None,
+        "roofline_bound": roofline.bound if roofline else None,
+        "energy_j_per_example": record.energy_j_per_example,
+        "setup_s": max((repeat.setup_s for repeat in record.repeats), default=None),
+        "compile_s": max((repeat.compile_s for repeat in record.repeats), default=None),
+        "peak_rss_bytes": max((repeat.peak_rss_bytes for repeat in record.repeats), default=None),
+        "devices": record.devices,
+        "nodes": record.nodes,
+        "noisy": "; ".join(noisy),
+        "error": record.error,
+        "fingerprint": record.environment.fingerprint,
+        "softprint": record.environment.softprint,
+        "started_at": record.environment.started_at,
+        "command": record.command,
+    }
+    return {name: values[name] for name in FIELDS}

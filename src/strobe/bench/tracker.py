@@ -1,0 +1,52 @@
+"""Each result is a run of the tracker: project `bench`, job type `bench`, its id that of the record.
+
+The specification is the config and the figures are the summary, so that all that Strobe can do with runs (tables,
+filters, comparisons, sync) can be done with results. Without a companion process and console capture: recording a
+result must not disturb the next measurement.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import strobe
+from strobe.bench.records import Record
+from strobe.bench.table import as_fields
+
+PROJECT = "bench"
+JOB_TYPE = "bench"
+#: what was asked for; everything else of a row is what came of it
+_CONFIG = (
+    *("model", "implementation", "mode", "config", "batch_size", "units", "metric", "version", "seal", "owner"),
+    *("latency_limit_ms", "devices", "nodes", "command", "fingerprint", "softprint"),
+)
+
+
+def track(record: Record, home: Path, *, mode: str = "offline") -> str:
+    """Record a result as a run and return its id."""
+    fields = as_fields(record)
+    figures = {name: value for name, value in fields.items() if name not in _CONFIG and value is not None}
+    run = strobe.init(
+        project=PROJECT,
+        id=record.id,
+        name=f"{record.benchmark} B={record.batch_size}",
+        group=record.benchmark,
+        job_type=JOB_TYPE,
+        mode=mode,
+        dir=home,
+        tags=[record.model, record.subject, record.mode],
+        reinit="create_new",
+        config={
+            **{name: fields[name] for name in _CONFIG},
+            "changes": list(record.changes),
+            "hardware": record.environment.hardware,
+            "software": record.environment.software,
+            "git_commit": record.environment.git_commit,
+        },
+        settings=strobe.Settings(agent=False, stats=False, console="off", silent=True),
+    )
+    for sample in record.samples:
+        run.log({"score": sample})
+    run.summary.update(figures)
+    run.finish(exit_code=1 if record.error else 0)
+    return record.id

@@ -1,0 +1,92 @@
+"""`strobe bench peaks`: what this machine can do at best, measured once and kept in the home for the rooflines.
+
+Parses, calls strobe.bench.roofline, prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from strobe.cli.parser import Subparsers, add_command
+
+if TYPE_CHECKING:
+    from strobe.bench.records import Record
+    from strobe.bench.roofline import Peaks
+    from strobe.bench.runner.options import Cell, Options
+    from strobe.cli.render import Screen
+
+
+def register(commands: Subparsers) -> None:
+    """Add the command."""
+    peaks = add_command(
+        commands,
+        "peaks",
+        _peaks,
+        summary="print what this machine can do at best, which rooflines are drawn from",
+        examples=["strobe bench peaks", "strobe bench peaks --again"],
+    )
+    peaks.add_argument("--again", action="store_true", help="measure anew, though they are known")
+    peaks.add_argument("--threads", type=int, metavar="N", help="default: all CPUs")
+    peaks.add_argument("--device", default="cpu", help="default: cpu")
+
+
+def known_peaks(args: argparse.Namespace, cells: Sequence[Cell], options: Options, screen: Screen) -> Peaks | None:
+    """Return the machine's peaks, measured first if need be; None where torch is not, or no row needs them."""
+    from importlib.util import find_spec
+
+    from strobe.bench.spec import is_builtin
+
+    if find_spec("torch") is None or not any(is_builtin(cell.benchmark) for cell in cells):
+        return None
+    return _find_peaks(args, options, screen, again=False)
+
+
+def _find_peaks(args: argparse.Namespace, options: Options, screen: Screen, *, again: bool) -> Peaks:
+    from importlib.metadata import version
+
+    from strobe.bench import machine, roofline
+    from strobe.cli.target import home_of
+
+    store = roofline.store_at(home_of(args).path)
+    fingerprint = machine.describe().fingerprint
+    system = roofline.system_name(fingerprint, version("torch"), options.device, options.threads)
+    known = None if again else store.read(system)
+    if known is None:
+        screen.note("measuring the machine's peaks, once …")
+        known = roofline.measure_peaks(options.python, options.device, options.threads)
+        store.write(system, known)
+    return known
+
+
+def with_rooflines(records: Sequence[Record], peaks: Peaks | None) -> list[Record]:
+    """Return the records with how near they come to the peaks; as they are where there are none."""
+    import msgspec
+
+    from strobe.bench import roofline
+
+    if peaks is None:
+        return list(records)
+    return [msgspec.structs.replace(record, roofline=roofline.judge(record, peaks)) for record in records]
+
+
+def _peaks(args: argparse.Namespace) -> int:
+    import msgspec
+
+    from strobe.bench.machine import usable_cpus
+    from strobe.bench.runner.options import Options
+    from strobe.cli import OK
+    from strobe.cli.render import Screen
+
+    screen = Screen(args)
+    options = Options(device=args.device, threads=args.threads or usable_cpus())
+    peaks = _find_peaks(args, options, screen, again=args.again)
+    if args.json:
+        screen.json(msgspec.to_builtins(peaks))
+        return OK
+    rows = [(f"matrix product {name}", f"{value / 1e12:.3f}", "TF/s") for name, value in peaks.flops.items()]
+    screen.table(
+        ("PEAK", "BEST", "UNITS"), [*rows, ("memory", f"{peaks.bytes_per_s / 1e9:.1f}", "GB/s")], right=("BEST",)
+    )
+    return OK

@@ -1,0 +1,60 @@
+"""How far a session of measurements is: one line that is drawn over on a terminal, a line per repeat elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from strobe.cli.render import Screen, cut, duration_text
+from strobe.terminal import Terminal
+
+if TYPE_CHECKING:
+    from strobe.bench.runner.session import Progress
+
+_BAR_WIDTH = 20
+
+
+class ProgressLine:
+    """Tells a person on stderr; says nothing when quiet."""
+
+    def __init__(self, screen: Screen, terminal: Terminal | None = None) -> None:
+        self._screen = screen
+        self._terminal = terminal or Terminal(sys.stderr)
+
+    def show(self, progress: Progress) -> None:
+        """Show the state before or after a repeat."""
+        if self._screen.quiet:
+            return
+        if self._terminal.is_interactive:
+            line = f"{_bar(progress, unicode=self._terminal.has_unicode)} {_place(progress)}"
+            self._terminal.write(f"\r\x1b[K{cut(line, self._terminal.width - 1)}")
+        elif progress.outcome is not None:
+            self._screen.note(f"{_place(progress)}: {_result(progress)}")
+
+    def clear(self) -> None:
+        """Leave the line empty, for what comes next."""
+        if self._terminal.is_interactive and not self._screen.quiet:
+            self._terminal.write("\r\x1b[K")
+
+
+def _bar(progress: Progress, *, unicode: bool) -> str:
+    done = round(_BAR_WIDTH * progress.num_done / max(1, progress.num_repeats))
+    full, empty = ("█", "░") if unicode else ("#", ".")
+    return full * done + empty * (_BAR_WIDTH - done)
+
+
+def _place(progress: Progress) -> str:
+    left = f", about {duration_text(progress.left_s)} left" if progress.left_s is not None else ""
+    return f"{progress.num_done}/{progress.num_repeats}{left}, {progress.cell} #{progress.repeat}"
+
+
+def _result(progress: Progress) -> str:
+    from strobe.bench.runner.message import Outcome
+    from strobe.bench.runner.rows import score
+    from strobe.bench.table import number_text
+
+    outcome, benchmark = progress.outcome, progress.cell.benchmark
+    if not isinstance(outcome, Outcome):
+        return f"failed: {outcome.text.splitlines()[0]}" if outcome else ""
+    noisy = f" (noisy: {', '.join(outcome.repeat.noisy)})" if outcome.repeat.noisy else ""
+    return f"{number_text(score(outcome.work, outcome.repeat.wall_s, benchmark.units))} {benchmark.units}{noisy}"

@@ -1,0 +1,261 @@
+"""`strobe bench run` and `rerun`: measure benchmarks on this machine.
+
+Parses, calls strobe.bench.runner, keeps and prints the results; measures nothing itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strobe.cli.bench_catalog import add_selection
+from strobe.cli.bench_peaks import known_peaks, with_rooflines
+from strobe.cli.bench_table import add_format, add_results, print_table, read_results, results_of
+from strobe.cli.parser import Subparsers, add_command, build
+
+if TYPE_CHECKING:
+    from strobe.bench.records import Record
+    from strobe.bench.runner.options import Cell, Options
+    from strobe.bench.runner.session import Results
+    from strobe.bench.spec import Benchmark, Tier
+    from strobe.cli.render import Screen
+
+#: processes per row, and seconds of measuring in each, unless asked otherwise
+_EFFORT = {"smoke": (3, 1.0), "ci": (3, 1.0), "full": (5, 5.0)}
+
+
+def register(commands: Subparsers) -> None:
+    """Add the commands."""
+    run = add_command(
+        commands,
+        "run",
+        _run,
+        summary="measure benchmarks and print the results table",
+        detail=(
+            "Without an argument: the smoke tier, in under three minutes on two cores. Each row is measured by\n"
+            "several fresh processes, in turns with all other rows. Results are kept in the home, each also as a\n"
+            "run of project bench. See docs/bench.md."
+        ),
+        examples=[
+            "strobe bench run",
+            "strobe bench run --tier ci",
+            "strobe bench run regnety --pairs",
+            "strobe bench run dlrm/ootb/inference/tiny-100k --search",
+            "strobe bench run mine.py --markdown",
+        ],
+    )
+    add_selection(run)
+    _add_effort(run)
+    how = run.add_mutually_exclusive_group()
+    how.add_argument("--search", action="store_true", help="find the batch size of the best throughput in the limits")
+    how.add_argument("--serving", action="store_true", help="queries at random: the best rate within the latency limit")
+    run.add_argument("--pairs", action="store_true", help="with each Optimized its OOTB beside it, and how much faster")
+    run.add_argument("--no-track", action="store_true", help="keep results only in the file, not as runs")
+    run.add_argument("--overhead", action="store_true", help="print what the harness itself costs, and stop")
+    add_format(run)
+    add_results(run)
+    rerun = add_command(
+        commands,
+        "rerun",
+        _rerun,
+        summary="measure a result again, in the same way",
+        examples=["strobe bench rerun 3f9a01bc", "strobe bench rerun 3f9a01bc --json"],
+    )
+    rerun.add_argument("id", metavar="ID", help="of the result, or its end as the table shows it")
+    add_format(rerun)
+    add_results(rerun)
+
+
+def _add_effort(parser: argparse.ArgumentParser) -> None:
+    effort = parser.add_argument_group("how it is measured")
+    effort.add_argument(
+        "--batch", action="append", type=int, metavar="N", help="batch size, instead of the declared ones"
+    )
+    effort.add_argument("--repeats", type=int, metavar="N", help="fresh processes per row (default: 3, full: 5)")
+    effort.add_argument("--seconds", type=float, metavar="S", help="of measuring in each (default: 1, full: 5)")
+    effort.add_argument("--threads", type=int, metavar="N", help="per row, each pinned (default: all CPUs)")
+    effort.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
+    effort.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default: 0)")
+    effort.add_argument("--timeout", type=float, default=600.0, metavar="S", help="of one process (default: 600)")
+    effort.add_argument(
+        "--memory-limit", type=float, metavar="GB", help="of one row (default: nine tenths of what is available)"
+    )
+
+
+# -- run ---------------------------------------------------------------------------------------------------------------
+
+
+def _run(args: argparse.Namespace) -> int:
+    from strobe.cli import OK
+    from strobe.cli.render import Screen
+
+    screen = Screen(args)
+    if args.overhead:
+        from strobe.bench.runner.loop import SAMPLE_NS, overhead_percent
+
+        percent = min(overhead_percent() for _ in range(3))
+        screen.out(f"{percent:.2f} % of the shortest sample, which is {SAMPLE_NS / 1e6:g} ms; less of longer ones")
+        return OK
+    cells, options = plan_run(args)
+    _warn_of_broken_seals([cell.benchmark for cell in cells], screen)
+    peaks = known_peaks(args, cells, options, screen)
+    results = _search(cells, options, screen) if args.search else _measure(cells, options, screen)
+    records = with_rooflines(results.records, peaks)
+    _keep(args, records)
+    print_table(args, records, screen)
+    if args.pairs:
+        _print_pairs(records, screen)
+    return _exit_code(records, is_interrupted=results.is_interrupted)
+
+
+def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
+    """Return what the arguments of `run` ask for."""
+    from strobe.bench import registry
+    from strobe.bench.machine import usable_cpus
+    from strobe.bench.runner.options import Cell, Options
+    from strobe.bench.user_file import is_file_name
+    from strobe.errors import UsageError
+
+    tier: Tier | None = args.tier or (None if args.benchmark else "smoke")
+    found = registry.find(args.benchmark, tier=tier, files=args.file)
+    if args.pairs:
+        found = registry.with_partners(found, files=args.file)
+    if args.serving:
+        found = [one for one in found if one.latency is not None]
+    if not found:
+        raise UsageError(
+            "no benchmark is left to measure; `strobe bench list` names all, --serving needs a latency limit"
+        )
+    repeats, seconds = _EFFORT[tier or "ci"]
+    options = Options(
+        repeats=repeats if args.repeats is None else args.repeats,
+        seconds=seconds if args.seconds is None else args.seconds,
+        threads=usable_cpus() if args.threads is None else args.threads,
+        device=args.device,
+        seed=args.seed,
+        scenario="serving" if args.serving else "throughput",
+        timeout_s=args.timeout,
+        memory_limit_bytes=None if args.memory_limit is None else round(args.memory_limit * 1e9),
+        files=tuple(dict.fromkeys([*args.file, *(Path(word) for word in args.benchmark if is_file_name(word))])),
+    )
+    return [Cell(one, size) for one in found for size in args.batch or one.batch_sizes], options
+
+
+def measure_again(record: Record, repeats: int) -> Record:
+    """Measure a result's row again in so many fresh processes, otherwise in the same way."""
+    from dataclasses import replace
+
+    from strobe.bench.runner.session import measure
+    from strobe.errors import UsageError
+
+    words = shlex.split(record.command)[1:]
+    if words[:2] != ["bench", "run"]:
+        raise UsageError(f"{record.benchmark}: not a result of `strobe bench run` ({record.command!r})")
+    cells, options = plan_run(build(words).parse_args(words))
+    results = measure(cells, replace(options, repeats=repeats))
+    if results.is_interrupted:
+        raise KeyboardInterrupt
+    return results.records[0]
+
+
+def _measure(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
+    from strobe.bench.runner.session import measure
+    from strobe.cli.bench_progress import ProgressLine
+
+    line = ProgressLine(screen)
+    try:
+        return measure(cells, options, report=line.show)
+    finally:
+        line.clear()
+
+
+def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
+    """Find the best batch of each benchmark with one process per trial, then measure the winners properly."""
+    from dataclasses import replace
+
+    from strobe.bench.batch_search import search
+    from strobe.bench.runner.options import Cell
+    from strobe.bench.runner.session import Results
+    from strobe.bench.table import score_text
+
+    winners = []
+    smallest: dict[str, Cell] = {}
+    for cell in sorted(cells, key=lambda cell: cell.batch_size):
+        smallest.setdefault(cell.benchmark.key, cell)
+    for cell in smallest.values():
+        benchmark, size = cell.benchmark, cell.batch_size
+
+        def try_batch(batch_size: int, benchmark: Benchmark = benchmark) -> Record:
+            results = _measure([Cell(benchmark, batch_size)], replace(options, repeats=1), screen)
+            if results.is_interrupted:
+                raise KeyboardInterrupt
+            screen.note(f"{benchmark.key} B={batch_size}: {score_text(results.records[0])} {benchmark.units}")
+            return results.records[0]
+
+        try:
+            choice = search(try_batch, smallest=size, max_batch=benchmark.max_batch)
+        except KeyboardInterrupt:
+            return Results([], is_interrupted=True)
+        winners.append(Cell(benchmark, choice.best.batch_size or size))
+    return _measure(winners, options, screen)
+
+
+def _warn_of_broken_seals(benchmarks: Sequence[Benchmark], screen: Screen) -> None:
+    from strobe.bench import seal
+
+    for broken in seal.find_broken(benchmarks, seal.read_seals()):
+        screen.warn(f"changed under its version, so not comparable with earlier results: {broken}")
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def _keep(args: argparse.Namespace, records: Sequence[Record]) -> None:
+    from strobe.bench.records import append_records
+    from strobe.bench.tracker import track
+    from strobe.cli.target import home_of
+
+    append_records(results_of(args), records)
+    if not args.no_track:
+        for record in records:
+            track(record, home_of(args).path)
+
+
+def _print_pairs(records: Sequence[Record], screen: Screen) -> None:
+    from strobe.bench import stats
+    from strobe.bench.compare.pairing import pair_implementations, row_name
+
+    for pair in pair_implementations(records).pairs:
+        if pair.a.samples and pair.b.samples:
+            found = stats.ratio(pair.b.samples, pair.a.samples)
+            bounds = "" if found.low is None or found.high is None else f" ({found.low:.2f} to {found.high:.2f})"
+            screen.note(f"{row_name(pair.b)}: {found.value:.2f}× OOTB{bounds}, n={found.n}")
+
+
+def _exit_code(records: Sequence[Record], *, is_interrupted: bool) -> int:
+    from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL
+
+    if is_interrupted:
+        return INTERRUPTED
+    bad = [one for one in records if one.error or (one.correctness and not one.correctness.is_correct)]
+    return OK if not bad else FAILURE if len(bad) == len(records) else PARTIAL
+
+
+def _rerun(args: argparse.Namespace) -> int:
+    from strobe.errors import UsageError
+
+    found = [record for record in read_results(args) if record.id and record.id.endswith(args.id)]
+    if len(found) != 1:
+        many = f"{len(found)} results" if found else "no result"
+        raise UsageError(
+            f"{many} with an id that ends with {args.id!r} in {results_of(args)}; `strobe bench table --all`"
+        )
+    words = shlex.split(found[0].command)[1:]
+    again = build(words).parse_args(words)
+    for name in ("home", "json", "verbose", "quiet", "format", "results"):
+        setattr(again, name, getattr(args, name))
+    code: int = again.func(again)
+    return code

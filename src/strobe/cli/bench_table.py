@@ -1,0 +1,147 @@
+"""`strobe bench table`: results as the suite's table, for a terminal, as Markdown, JSON or CSV.
+
+Parses, reads records, prints; imports no framework.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strobe.cli.parser import Subparsers, add_command
+
+if TYPE_CHECKING:
+    from strobe.bench.records import Record
+    from strobe.cli.render import Screen
+
+#: of an id, as the terminal shows it; chance lies at its end
+_SHORT_ID = 8
+
+
+def register(commands: Subparsers) -> None:
+    """Add the command."""
+    table = add_command(
+        commands,
+        "table",
+        _table,
+        summary="print the newest result of each benchmark and batch size",
+        examples=["strobe bench table", "strobe bench table dlrm --format markdown", "strobe bench table --csv"],
+    )
+    table.add_argument(
+        "benchmark", nargs="*", metavar="BENCHMARK", help="a key, its beginning or a glob (default: all)"
+    )
+    table.add_argument("--all", action="store_true", help="every result, not only the newest")
+    add_format(table)
+    add_results(table)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Let a command choose how it prints the table."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--format", choices=("terminal", "markdown", "csv"), default="terminal", help="default: terminal"
+    )
+    group.add_argument("--csv", dest="format", action="store_const", const="csv", help="the same as --format csv")
+    group.add_argument(
+        "--markdown", dest="format", action="store_const", const="markdown", help="the same as --format markdown"
+    )
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Let a command choose where results are."""
+    parser.add_argument(
+        "--results", type=Path, metavar="PATH", help="the file of results (default: bench/results.jsonl in the home)"
+    )
+
+
+def results_of(args: argparse.Namespace) -> Path:
+    """Return the file of results that the arguments name."""
+    from strobe.bench.records import results_path
+    from strobe.cli.target import home_of
+
+    found: Path = args.results or results_path(home_of(args).path)
+    return found
+
+
+def read_results(args: argparse.Namespace) -> list[Record]:
+    """Read the results; raises UsageError if there are none yet."""
+    from strobe.bench.records import read_records
+    from strobe.errors import UsageError
+
+    path = results_of(args)
+    if not path.is_file():
+        raise UsageError(f"{path}: no results yet; `strobe bench run` makes some")
+    return list(read_records(path))
+
+
+def _table(args: argparse.Namespace) -> int:
+    from fnmatch import fnmatchcase
+
+    from strobe.bench.compare.pairing import newest
+    from strobe.bench.table import is_row
+    from strobe.cli import OK
+    from strobe.cli.render import Screen
+    from strobe.errors import UsageError
+
+    records = [record for record in read_results(args) if is_row(record)]
+    if args.benchmark:
+        words = [word.lower().rstrip("/") for word in args.benchmark]
+        records = [
+            record
+            for record in records
+            for key in [record.benchmark.lower()]
+            if any(key == word or key.startswith(f"{word}/") or fnmatchcase(key, word) for word in words)
+        ]
+        if not records:
+            raise UsageError(f"no result of {' '.join(args.benchmark)} in {results_of(args)}; `strobe bench run` it")
+    print_table(args, records if args.all else list(newest(records).values()), Screen(args))
+    return OK
+
+
+def print_table(args: argparse.Namespace, records: Sequence[Record], screen: Screen) -> None:
+    """Print results in the form that the arguments ask for."""
+    from strobe.bench import table
+    from strobe.cli.render import write_csv
+
+    if args.json:
+        screen.json([table.as_fields(record) for record in records])
+    elif args.format == "csv":
+        write_csv(table.FIELDS, [list(table.as_fields(record).values()) for record in records])
+    elif args.format == "markdown":
+        screen.out(table.markdown_tables(records))
+    else:
+        _print_terminal(records, screen)
+
+
+def _print_terminal(records: Sequence[Record], screen: Screen) -> None:
+    from strobe.bench import table
+
+    for rows in table.by_system(records).values():
+        screen.out(table.system_title(rows[-1]))
+        screen.table(
+            (*table.HEADER, "Spread", "p99 ms", "Of peak", "Id"),
+            [(*table.cells(row), *_more(row)) for row in rows],
+            right=("Batch Size", "Score", "p99 ms", "Of peak"),
+        )
+        for text in table.legend(rows):
+            screen.out(text)
+        for row in rows:
+            if row.error:
+                screen.out(f"{row.benchmark} B={row.batch_size}: {row.error}")
+        if screen.verbose:
+            for row in rows:
+                reasons = dict.fromkeys(reason for repeat in row.repeats for reason in repeat.noisy)
+                screen.note(f"{row.command}" + (f"  # noisy: {', '.join(reasons)}" if reasons else ""))
+        screen.out()
+    screen.note("measure a row again: strobe bench rerun ID")
+
+
+def _more(record: Record) -> tuple[str, ...]:
+    from strobe.bench import table
+    from strobe.bench.table import number_text
+
+    latency = number_text(record.latency.p99_ms) if record.latency else ""
+    roofline = f"{100 * record.roofline.fraction:.0f} % {record.roofline.bound}" if record.roofline else ""
+    return (table.spread_text(record), latency, roofline, record.id[-_SHORT_ID:])
