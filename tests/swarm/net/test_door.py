@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import random
 import socket
+import time
 from collections.abc import Callable
 
 import pytest
@@ -349,5 +350,26 @@ def test_an_old_session_is_renewed() -> None:
             ann._sweep()
             assert await ann.call(contact, "count", b"", timeout_s=5) == b"1"
             assert ann.handshakes.completed == 2
+
+    run(work())
+
+
+def test_a_session_that_rests_is_passed_over_until_it_is_used_or_its_round_comes() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            await ann.call(bob.address.contact, "echo", b"x", timeout_s=5)
+            (theirs,) = (each for each in bob._sessions.indices.values() if isinstance(each, Session))
+            later = time.monotonic() + 10
+            for _ in range(3):  # two for the reply that may be asked for again, one to see that nothing is left
+                bob._sessions.sweep(later)
+            assert theirs.is_resting
+            much_later = later + 2 * Limits().session_lifetime_s
+            bob._sessions.sweep(much_later)
+            assert bob.num_sessions == 1
+            await ann.call(bob.address.contact, "echo", b"x", timeout_s=5)
+            assert not theirs.is_resting
+            for _ in range(20):
+                bob._sessions.sweep(much_later)
+            assert bob.num_sessions == 0
 
     run(work())

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import msgspec
 
 from strobe.bench import machine, stats
-from strobe.bench.load.report import format_samples, markdown
+from strobe.bench.load.report import format_samples
 from strobe.bench.records import Better, Record, make_id
 from strobe.bench.swarm.program import Listener, Outcome, Program
 from strobe.bench.swarm.subject import Subject
+from strobe.bench.table import markdown
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ is in its log. Processes that it leaves behind are ended.
 
 from __future__ import annotations
 
+import os
 import queue
 import subprocess
 import tempfile
@@ -76,7 +77,12 @@ class Program:
         """Run to the end."""
         with tempfile.TemporaryFile() as log:
             process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=_environment(),
+                start_new_session=True,
             )
             conversation = _Conversation(process, listener, time.monotonic() + self._timeout_s)
             patience_s = 0.0
@@ -176,6 +182,14 @@ class _Conversation:
             self.phases[event.phase] = phase
             self._listener.ended(phase)
             self.write(b"\n")
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment, but for what would make a checkout compile its modules anew in every process.
+
+    Packages that pip installed, and those of a peer are such, come with their bytecode.
+    """
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _last_line(log: IO[bytes]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import statistics
 import time
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from typing import Any, Final
@@ -149,7 +148,7 @@ class Node:
                 f"{', '.join(f'{contact.host}:{contact.port}' for contact in contacts[:5])}; "
                 "check that they run and that UDP reaches them"
             )
-        if abs(skew := statistics.median(skew_of.values())) > self.options.max_clock_skew_s:
+        if abs(skew := _median(list(skew_of.values()))) > self.options.max_clock_skew_s:
             raise ClockSkew(
                 f"this machine's clock is {abs(skew):.1f} s {'behind' if skew > 0 else 'ahead of'} the swarm's, "
                 f"at most {self.options.max_clock_skew_s:g} s are allowed; set it (NTP), then start again"
@@ -336,6 +335,11 @@ class Node:
             positions.append((place, len(sent)))
             sent.append((packed, signed, float(expires)))
         return names, records, positions
+
+
+def _median(values: list[float]) -> float:
+    ordered, half = sorted(values), len(values) // 2  # the module of that name is slow to import, for one line
+    return (ordered[half] + ordered[~half]) / 2
 
 
 def _in_parts(records: dict[bytes, Record], max_keys: int = 64) -> Iterable[list[tuple[bytes, Record]]]:

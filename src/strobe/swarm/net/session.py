@@ -71,6 +71,7 @@ class Session:
         "inbound_bytes",
         "index",
         "is_dialled",
+        "is_resting",
         "keys",
         "max_message",
         "next_number",
@@ -117,6 +118,8 @@ class Session:
         self.finish: bytes | None = None
         #: whether this side began
         self.is_dialled = False
+        #: whether nothing has happened since `rest` that time has to clear away
+        self.is_resting = False
         # what this side asks
         self.next_number = 0
         self.calls: dict[int, Call] = {}
@@ -213,8 +216,10 @@ class Session:
         """Give back what can be made again: called when the session has been quiet for a while."""
         self._warm.cool()
         self._assembly.clear()
+        self.is_resting = self.is_idle and not len(self.replies)
 
     def _warm_up(self) -> tuple[Cipher, Cipher]:
+        self.is_resting = False
         ciphers = self._suite.cipher(self.keys.send), self._suite.cipher(self.keys.receive)
         self._warm.out, self._warm.into = ciphers
         _warm.append(self._warm)

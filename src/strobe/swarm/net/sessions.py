@@ -15,6 +15,8 @@ _CROSSING_S = 5.0
 #: a session is quiet when nothing happened for this long
 _QUIET_S = 8.0
 _GONE_S = 60.0
+#: sweeps after which even those are looked at that rest: a thousand peers in one process have tens of thousands
+_SWEEPS_PER_ROUND = 16
 
 
 class Sessions:
@@ -25,6 +27,7 @@ class Sessions:
         self._limits = limits
         self._by_contact: dict[Contact, Session] = {}
         self._all: dict[Session, None] = {}
+        self._num_sweeps = 0
         self.indices: dict[int, Session | Dial | HalfOpen] = {}
 
     def __len__(self) -> int:
@@ -71,7 +74,11 @@ class Sessions:
     def sweep(self, now: float) -> list[Session]:
         """Let quiet sessions rest, retire old ones; returns those that are gone."""
         gone = []
+        self._num_sweeps += 1
+        is_round = self._num_sweeps % _SWEEPS_PER_ROUND == 0
         for session in list(self._all):
+            if session.is_resting and session.stream is None and not is_round:
+                continue
             session.replies.sweep()
             if session.is_spent or now - session.born > self._limits.session_lifetime_s:
                 self.drop(session)
