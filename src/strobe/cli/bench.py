@@ -5,7 +5,16 @@ One module per command; this one only gathers them.
 
 from __future__ import annotations
 
-from strobe.cli import bench_catalog, bench_load, bench_peaks, bench_run, bench_swarm, bench_table
+from strobe.cli import (
+    bench_catalog,
+    bench_compare,
+    bench_history,
+    bench_load,
+    bench_peaks,
+    bench_run,
+    bench_swarm,
+    bench_table,
+)
 from strobe.cli.parser import Subparsers, add_group
 
 
@@ -17,5 +26,6 @@ def register(subparsers: Subparsers) -> None:
         summary="proxy workloads, load profiles and swarm benchmarks",
         examples=["strobe bench run", "strobe bench table", "strobe bench load --profile v1-empty"],
     )
-    for module in (bench_catalog, bench_run, bench_table, bench_peaks, bench_load, bench_swarm):
+    suite = (bench_catalog, bench_run, bench_table, bench_compare, bench_history, bench_peaks)
+    for module in (*suite, bench_load, bench_swarm):
         module.register(commands)

@@ -30,6 +30,10 @@ STATE_STYLES = {
     "ok": "green",
     "warn": "yellow",
     "fail": "red",
+    "faster": "green",
+    "slower": "red",
+    "incorrect": "red",
+    "inconclusive": "yellow",
 }
 
 

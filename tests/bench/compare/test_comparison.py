@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from strobe.bench.compare import Comparison, History, Pair, Rule, compare, compare_interleaved, pair
+from strobe.bench.compare import Comparison, History, Pair, Pairs, Rule, compare, pair
 from strobe.bench.compare.estimate import estimate
+from strobe.bench.compare.verdict import DEFAULT
 from strobe.bench.records import Record, Repeat
 from tests.bench.compare.results import HERE, latency, result, wrong
 
@@ -122,6 +123,10 @@ def test_zero_is_no_speed() -> None:
     assert "cannot tell: a ratio needs positive samples, there is 0" in row.notes
 
 
+def _interleaved(*pairs: Pair, rule: Rule = DEFAULT) -> Comparison:
+    return compare(Pairs(tuple(Pair(one.a, one.b, is_interleaved=True) for one in pairs)), rule=rule)
+
+
 def _rows(factor: float, num: int) -> Comparison:
     pairs = [
         Pair(
@@ -130,7 +135,7 @@ def _rows(factor: float, num: int) -> Comparison:
         )
         for n in range(num)
     ]
-    return compare_interleaved(pairs)
+    return _interleaved(*pairs)
 
 
 def test_more_rows_need_more_evidence() -> None:
@@ -144,7 +149,7 @@ def test_pairs_that_drift_together_are_told_apart_where_sessions_are_not() -> No
     a = result([100 * d for d in drift])
     b = result([106 * d * math.exp(random.Random(i).gauss(0, 0.002)) for i, d in enumerate(drift)])
     assert compare(pair([a], [b])).rows[0].verdict == "inconclusive"
-    assert compare_interleaved([Pair(a, b)]).rows[0].verdict == "faster"
+    assert _interleaved(Pair(a, b)).rows[0].verdict == "faster"
 
 
 def test_the_geometric_mean_has_bounds_that_shrink_with_rows() -> None:
@@ -176,5 +181,5 @@ def test_bounds_hold_the_truth_about_as_often_as_they_say() -> None:
 
 def test_a_rule_of_one_s_own() -> None:
     pairs = [Pair(result(_around(100, 12)), result(_around(102, 12, seed=5)))]
-    assert compare_interleaved(pairs, rule=Rule(threshold=0.01)).rows[0].verdict == "faster"
-    assert compare_interleaved(pairs, rule=Rule(threshold=0.05)).rows[0].verdict == "same"
+    assert _interleaved(*pairs, rule=Rule(threshold=0.01)).rows[0].verdict == "faster"
+    assert _interleaved(*pairs, rule=Rule(threshold=0.05)).rows[0].verdict == "same"

@@ -88,3 +88,18 @@ def test_an_optimized_row_meets_the_ootb_row_that_does_the_same() -> None:
         ("dlrm/ootb/inference/A.1dev-embed4-fp32", "dlrm/optimized/inference/A.1dev-embed4-fp32"),
     ]
     assert list(found.left_out) == ["cvt/optimized/inference/alone-fp32 B=8"]
+
+
+def test_implementations_of_one_session_were_measured_in_turns() -> None:
+    began = msgspec.structs.replace(HERE, started_at="2026-11-16T06:00:00+00:00")
+    later = msgspec.structs.replace(HERE, started_at="2026-11-16T07:00:00+00:00")
+
+    def is_interleaved(samples: list[float], environment: Environment) -> bool:
+        a = result([1.0, 2.0], "toy/ootb/x/one-fp32", environment=began)
+        b = result(samples, "toy/optimized/x/one-fp32", environment=environment)
+        return pair_implementations([a, b]).pairs[0].is_interleaved
+
+    assert is_interleaved([1.0, 2.0], began)
+    assert not is_interleaved([1.0, 2.0], later)
+    assert not is_interleaved([1.0], began)
+    assert not is_interleaved([1.0, 2.0], HERE)

@@ -8,7 +8,7 @@ Pure functions over `Record`s; `measure` is the only thing that takes time. What
 simulation in `strobe.bench.selftest`.
 """
 
-from strobe.bench.compare.comparison import Comparison, Geomean, compare, compare_interleaved
+from strobe.bench.compare.comparison import Comparison, Geomean, compare
 from strobe.bench.compare.confirm import Measure, Side, confirm
 from strobe.bench.compare.noise import Floor, History
 from strobe.bench.compare.pairing import Pair, Pairs, environment_diff, pair, pair_implementations
@@ -27,7 +27,6 @@ __all__ = [
     "Side",
     "Verdict",
     "compare",
-    "compare_interleaved",
     "confirm",
     "environment_diff",
     "pair",

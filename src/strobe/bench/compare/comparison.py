@@ -67,14 +67,13 @@ def _became_late(a: Record, b: Record) -> bool:
 
 
 def compare(pairs: Pairs, *, history: History | None = None, rule: Rule = DEFAULT) -> Comparison:
-    """Compare two sessions: the noise floor is what the history knows, or else what two sessions are trusted with."""
+    """Judge all pairs; two sessions are judged by the noise that the history knows, pairs in turns by their own."""
     known = history or History([])
-    return _build([_measure(pair, known, rule) for pair in pairs.pairs], pairs.left_out, rule)
-
-
-def compare_interleaved(pairs: Sequence[Pair], *, rule: Rule = DEFAULT) -> Comparison:
-    """Compare repeats that were measured in turns: sample i of A right beside sample i of B."""
-    return _build([_measure(pair, None, rule) for pair in pairs], {}, rule)
+    rows = [_measure(pair, known, rule) for pair in pairs.pairs]
+    adjusted = iter(holm([row.p for row in rows if row.p is not None]))
+    judged = tuple(row if row.estimate is None else _judged(row, row.estimate, next(adjusted), rule) for row in rows)
+    differing = (difference for row in judged for difference in environment_diff(row.a.environment, row.b.environment))
+    return Comparison(judged, pairs.left_out, _geomean(judged, rule), tuple(dict.fromkeys(differing)), rule)
 
 
 def with_rows(base: Comparison, newer: Iterable[Row]) -> Comparison:
@@ -84,33 +83,27 @@ def with_rows(base: Comparison, newer: Iterable[Row]) -> Comparison:
     return replace(base, rows=rows, geomean=_geomean(rows, base.rule))
 
 
-def _measure(pair: Pair, history: History | None, rule: Rule) -> Row:
+def _measure(pair: Pair, history: History, rule: Rule) -> Row:
     """Return the row with its own p, and without its verdict, which depends on the other rows."""
     name = row_name(pair.b)
     notes = _notes(pair)
     if found := gate(pair.a, pair.b):
         return Row(name, pair.a, pair.b, found[0], None, None, INTERLEAVED, (found[1], *notes))
-    floor = INTERLEAVED if history is None else history.floor(pair.a, pair.b)
+    floor = INTERLEAVED if pair.is_interleaved else history.floor(pair.a, pair.b)
     try:
         measured = estimate(
             pair.a.samples,
             pair.b.samples,
             pair.b.better,
-            is_interleaved=history is None,
+            is_interleaved=pair.is_interleaved,
             confidence=rule.confidence,
             seed=zlib.crc32(name.encode()),
         )
     except ValueError as exc:
         return Row(name, pair.a, pair.b, "inconclusive", None, None, floor, (f"cannot tell: {exc}", *notes))
-    p = measured.p if history is None else max(measured.p, history.p(pair.a, pair.b, math.log(measured.value)))
+    chance = 0.0 if pair.is_interleaved else history.p(pair.a, pair.b, math.log(measured.value))
+    p = max(measured.p, chance)
     return Row(name, pair.a, pair.b, "inconclusive", measured, p, floor, notes)
-
-
-def _build(rows: Sequence[Row], left_out: dict[str, str], rule: Rule) -> Comparison:
-    adjusted = iter(holm([row.p for row in rows if row.p is not None]))
-    judged = tuple(row if row.estimate is None else _judged(row, row.estimate, next(adjusted), rule) for row in rows)
-    differing = (difference for row in judged for difference in environment_diff(row.a.environment, row.b.environment))
-    return Comparison(judged, left_out, _geomean(judged, rule), tuple(dict.fromkeys(differing)), rule)
 
 
 def _judged(row: Row, measured: Estimate, p: float, rule: Rule) -> Row:

@@ -15,8 +15,8 @@ from typing import Literal
 
 import msgspec
 
-from strobe.bench.compare.comparison import Comparison, compare_interleaved, with_rows
-from strobe.bench.compare.pairing import Pair
+from strobe.bench.compare.comparison import Comparison, compare, with_rows
+from strobe.bench.compare.pairing import Pair, Pairs
 from strobe.bench.compare.verdict import Row, Rule, gate
 from strobe.bench.records import Record
 
@@ -39,7 +39,7 @@ class _Retake:
 
     @property
     def pair(self) -> Pair:
-        return Pair(join(self.of_a), join(self.of_b))
+        return Pair(join(self.of_a), join(self.of_b), is_interleaved=True)
 
     @property
     def is_broken(self) -> bool:
@@ -72,7 +72,7 @@ def confirm(
             break
         report(f"look {number} of {NUM_LOOKS}: {len(open_)} row(s), up to {target} repeats a side, interleaved")
         _take_turns(open_, target, measure)
-        judged = compare_interleaved([retake.pair for retake in open_], rule=rule).rows
+        judged = compare(Pairs(tuple(retake.pair for retake in open_)), rule=rule).rows
         for retake, row in zip(open_, judged, strict=True):
             retake.row = replace(row, name=retake.row.name)
         open_ = [retake for retake in open_ if retake.row.verdict == "inconclusive"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from strobe.bench.records import Environment, Record, format_variant
@@ -26,6 +26,8 @@ class Pair:
 
     a: Record
     b: Record
+    #: whether repeat i of A ran right beside repeat i of B
+    is_interleaved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Pairs:
 
     pairs: tuple[Pair, ...]
     #: name of a row → the reason
-    left_out: dict[str, str]
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def row_key(record: Record) -> RowKey:
@@ -90,9 +92,15 @@ def pair_implementations(records: Iterable[Record]) -> Pairs:
         if (base := _counterpart(record, plain)) is None:
             left_out[row_name(record)] = "no OOTB row of the same model, mode, configuration and batch"
         else:
-            pairs.append(Pair(base, record))
+            pairs.append(Pair(base, record, is_interleaved=_is_one_session(base, record)))
     _refuse_two_machines(pairs)
     return Pairs(tuple(pairs), left_out)
+
+
+def _is_one_session(a: Record, b: Record) -> bool:
+    """Whether both come from one session, whose turns go over all rows; a repeat that is missing breaks the turns."""
+    began = a.environment.started_at
+    return bool(began) and began == b.environment.started_at and len(a.samples) == len(b.samples)
 
 
 def _counterpart(record: Record, plain: Sequence[Record]) -> Record | None:

@@ -1,0 +1,118 @@
+"""Measuring a row again with the code of one side: an interpreter of its own, or a commit in a checkout of its own.
+
+The row's own command runs in a fresh `strobe bench run` of that code, so that two versions of Strobe, of a library or
+of a user's package never share a process. Paths below the repository are turned towards the checkout.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from strobe.bench.records import Record, read_records
+from strobe.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What a side runs: an interpreter, and the repository at a commit if it is not what lies there now."""
+
+    python: str = sys.executable
+    #: the repository
+    root: Path | None = None
+    #: where a commit of it is checked out; None is the working tree, uncommitted changes included
+    checkout: Path | None = None
+
+
+def repository_of(path: Path) -> Path:
+    """Return the root of the git repository that holds a path; raises UsageError outside of one."""
+    try:
+        return Path(_git(path, "rev-parse", "--show-toplevel"))
+    except (subprocess.CalledProcessError, OSError) as exc:
+        raise UsageError(f"{path} is in no git repository; name the code with --code-a and --code-b") from exc
+
+
+def commit_of(word: str) -> str | None:
+    """Return the commit that git means by a word here, such as a branch; None if it means none."""
+    try:
+        return _git(Path.cwd(), "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
+    except (subprocess.CalledProcessError, OSError):
+        return None
+
+
+@contextmanager
+def checked_out(commit: str, root: Path) -> Iterator[Code]:
+    """Check a commit out beside the repository for as long as it is needed; raises UsageError for none such."""
+    with tempfile.TemporaryDirectory(prefix="strobe-bench-") as parent:
+        place = Path(parent, commit[:12])
+        try:
+            _git(root, "worktree", "add", "--detach", str(place), commit)
+        except subprocess.CalledProcessError as exc:
+            raise UsageError(f"commit {commit!r} cannot be checked out of {root}: {exc.stderr.strip()}") from exc
+        try:
+            yield Code(root=root, checkout=place)
+        finally:
+            _git(root, "worktree", "remove", "--force", str(place))
+
+
+def measure_row(record: Record, repeats: int, code: Code) -> Record:
+    """Measure a row in so many fresh processes; what goes wrong is the error of the record, not an exception."""
+    with tempfile.TemporaryDirectory(prefix="strobe-bench-") as directory:
+        results = Path(directory, "results.jsonl")
+        words = [code.python, "-m", "strobe", *_command(record, repeats, code), "--results", str(results)]
+        place = _here(code)
+        done = subprocess.run(words, cwd=place, env=_environment(code), capture_output=True, text=True, check=False)
+        found = list(read_records(results)) if results.is_file() else []
+    for one in found:
+        if (one.benchmark, one.batch_size) == (record.benchmark, record.batch_size):
+            return one
+    said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    error = f"measured again with {code.python} it gave no result (exit code {done.returncode}): {said}"
+    return msgspec.structs.replace(record, samples=(), error=error)
+
+
+def _command(record: Record, repeats: int, code: Code) -> list[str]:
+    words = shlex.split(record.command)
+    if words[:3] != ["strobe", "bench", "run"]:
+        raise UsageError(f"{record.benchmark}: only results of `strobe bench run` are measured again, not {words[:3]}")
+    words = [_turned(word, code) for word in words[1:]]
+    # The last of two options counts.
+    return [*words, "--repeats", str(repeats), "--no-track", "--quiet"]
+
+
+def _turned(word: str, code: Code) -> str:
+    if code.root is None or code.checkout is None or not Path(word).is_absolute():
+        return word
+    path = Path(word)
+    return str(code.checkout / path.relative_to(code.root)) if path.is_relative_to(code.root) else word
+
+
+def _here(code: Code) -> Path:
+    """Return the place in the checkout that is the present directory in the repository."""
+    here = Path.cwd()
+    if code.root is None or code.checkout is None or not here.is_relative_to(code.root):
+        return here
+    there = code.checkout / here.relative_to(code.root)
+    return there if there.is_dir() else code.checkout
+
+
+def _environment(code: Code) -> dict[str, str]:
+    if code.checkout is None:
+        return dict(os.environ)
+    places = [str(code.checkout / "src"), str(code.checkout), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
+
+
+def _git(place: Path, *words: str) -> str:
+    directory = place if place.is_dir() else place.parent
+    done = subprocess.run(["git", "-C", str(directory), *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()

@@ -1,0 +1,156 @@
+"""A comparison as text: cells of a table, a comment for a pull request, JSON. Pure; a screen is not known here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strobe.bench import table
+from strobe.bench.compare.comparison import Comparison
+from strobe.bench.compare.verdict import Row
+from strobe.bench.records import Record
+
+HEADER = ("BENCHMARK", "A", "B", "UNIT", "SPEED-UP", "BOUNDS", "P", "N", "VERDICT")
+RIGHT = ("A", "B", "SPEED-UP", "P", "N")
+#: a comment longer than this is not read
+MAX_LINES = 20
+#: what a reviewer wants to see first
+_ORDER = ("incorrect", "failed", "slower", "faster", "inconclusive", "same")
+_SIGNS = {"faster": "🟢", "slower": "🔴", "incorrect": "❗", "failed": "❗"}
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """Return the texts of a row, in the order of HEADER."""
+    measured = row.estimate
+    counts = " / ".join(str(len(side.samples)) for side in (row.a, row.b))
+    shown = ("", "", "") if measured is None else (factor(measured.value), bounds(row), p_text(row.p))
+    return (row.name, score(row.a), score(row.b), row.b.unit, *shown, counts, row.verdict)
+
+
+def score(record: Record) -> str:
+    """Return the median of the repeats, with the signs of the results table."""
+    return table.score_text(record)
+
+
+def factor(value: float) -> str:
+    """Return a speed-up: 1.05×."""
+    return f"{value:.3f}×" if 0.9 < value < 1.1 else f"{value:.2f}×"
+
+
+def bounds(row: Row) -> str:
+    """Return the bounds of the speed-up, or nothing."""
+    return "" if row.estimate is None else f"{row.estimate.low:.3f} to {row.estimate.high:.3f}"
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value with what matters of it."""
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def summary(found: Comparison) -> list[str]:
+    """Return what all rows say together."""
+    lines = []
+    if (mean := found.geomean) is not None:
+        percent = 100 * found.rule.confidence
+        span = f"{percent:.0f} % bounds {mean.low:.3f} to {mean.high:.3f}"
+        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({span}, {mean.num_rows} rows)")
+    counts = [f"{found.counts[verdict]} {verdict}" for verdict in _ORDER if verdict in found.counts]
+    return [*lines, ", ".join(counts) or "nothing to compare"]
+
+
+def margins(found: Comparison) -> list[str]:
+    """Return what was taken for noise, and on what grounds."""
+    reasons = {
+        "history": "what earlier sessions of one commit differed by",
+        "spread": "unknown, since there is no history of one commit; taken from the spread of the repeats",
+        "interleaved": "none: the sides were measured in turns",
+    }
+    lines = []
+    for source, reason in reasons.items():
+        values = [row.floor.value for row in found.rows if row.estimate is not None and row.floor.source == source]
+        if values:
+            ends = dict.fromkeys(f"{100 * value:.1f}" for value in (min(values), max(values)))
+            span = f"{' to '.join(ends)} %, " if max(values) else ""
+            lines.append(f"noise floor of {len(values)} row(s): {span}{reason}")
+    return lines
+
+
+def markdown(found: Comparison, *, title: str = "Benchmarks") -> str:
+    """Return a comment for a pull request: at most 20 lines, only rows that say something."""
+    worth = [row for row in found.rows if row.verdict in _SIGNS or row.notes]
+    worth.sort(key=lambda row: (_ORDER.index(row.verdict), _distance(row)))
+    lines = [
+        f"### {title}: {'worse' if found.is_worse else 'not worse'}",
+        "",
+        *(f"{line}  " for line in summary(found)),
+    ]
+    tail = []
+    if found.environment:
+        named = "; ".join(f"{name}: {a or '–'} → {b or '–'}" for name, a, b in found.environment[:4])
+        tail = ["", f"Environment: {named}" + (" …" if len(found.environment) > 4 else "")]
+    # Header, rule and a blank line before the table; one line for what does not fit.
+    room = MAX_LINES - len(lines) - len(tail) - 4
+    shown = worth[:room]
+    if shown:
+        rows = [_markdown_cells(row) for row in shown]
+        lines += ["", *table.markdown(("", "Benchmark", "A", "B", "Speed-up", "Remarks"), rows).splitlines()]
+    if len(worth) > len(shown):
+        lines.append(f"… and {len(worth) - len(shown)} more; `strobe bench compare` shows them.")
+    return "\n".join([*lines, *tail])
+
+
+def _markdown_cells(row: Row) -> tuple[str, ...]:
+    speed = "" if row.estimate is None else f"{factor(row.estimate.value)} ({bounds(row)})"
+    return (
+        _SIGNS.get(row.verdict, ""),
+        f"`{row.name}`",
+        f"{score(row.a)} {row.a.unit}",
+        f"{score(row.b)} {row.b.unit}",
+        speed,
+        "; ".join((row.verdict, *row.notes)),
+    )
+
+
+def _distance(row: Row) -> float:
+    """Return how near a row is to no change: the greatest change comes first."""
+    if row.estimate is None:
+        return 0.0
+    return -abs(row.estimate.value - 1.0)
+
+
+def as_fields(found: Comparison) -> dict[str, Any]:
+    """Return the comparison for programs."""
+    mean = found.geomean
+    return {
+        "rows": [_row_fields(row) for row in found.rows],
+        "left_out": [{"name": name, "reason": reason} for name, reason in found.left_out.items()],
+        "geomean": None
+        if mean is None
+        else {"value": mean.value, "low": mean.low, "high": mean.high, "rows": mean.num_rows},
+        "environment": [{"name": name, "a": a, "b": b} for name, a, b in found.environment],
+        "counts": found.counts,
+        "is_worse": found.is_worse,
+        "alpha": found.rule.alpha,
+        "threshold": found.rule.threshold,
+    }
+
+
+def _row_fields(row: Row) -> dict[str, Any]:
+    measured = row.estimate
+    return {
+        "name": row.name,
+        "benchmark": row.b.benchmark,
+        "batch_size": row.b.batch_size,
+        "unit": row.b.unit,
+        "verdict": row.verdict,
+        "speedup": measured.value if measured else None,
+        "low": measured.low if measured else None,
+        "high": measured.high if measured else None,
+        "p": row.p,
+        "noise_floor": row.floor.value,
+        "noise_source": row.floor.source,
+        "a": {"id": row.a.id, "samples": row.a.samples, "command": row.a.command},
+        "b": {"id": row.b.id, "samples": row.b.samples, "command": row.b.command},
+        "notes": row.notes,
+    }

@@ -1,0 +1,52 @@
+"""Which records a side is: what the words on the command line mean.
+
+A side is a results file, or within the default one a git commit (or branch, or tag), a record's id, `latest` or
+`previous` (the last session, and the one before). Commits and ids may be cut short, as with git.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from strobe.bench.records import Record, read_records
+from strobe.errors import UsageError
+
+WORDS = ("latest", "previous")
+_SHORTEST = 4
+
+
+def select(
+    text: str, records: Sequence[Record], commit_of: Callable[[str], str | None] = lambda word: None
+) -> list[Record]:
+    """Return the records that a word means; raises UsageError, with what there is, for none.
+
+    `commit_of` knows what git calls by other names, such as branches.
+    """
+    if Path(text).is_file():
+        return list(read_records(Path(text)))
+    if text in WORDS:
+        return _session(text, records)
+    if found := _by_id(text, records):
+        return found
+    if (commit := commit_of(text)) and (found := _by_id(commit, records)):
+        return found
+    commits = list(dict.fromkeys(one.environment.git_commit[:10] for one in records if one.environment.git_commit))
+    known = f"commits with results: {', '.join(commits[-6:])}" if commits else "there are no results yet"
+    raise UsageError(f"{text!r} is no results file, commit or id of a result, nor `latest` or `previous`; {known}")
+
+
+def _by_id(text: str, records: Sequence[Record]) -> list[Record]:
+    """Return the records of a commit that begins so, or whose id begins or ends so: tables show its end."""
+    if len(text) < _SHORTEST:
+        return []
+    found = [one for one in records if one.environment.git_commit.startswith(text)]
+    return found or [one for one in records if one.id.startswith(text) or one.id.endswith(text)]
+
+
+def _session(word: str, records: Sequence[Record]) -> list[Record]:
+    began = sorted({one.environment.started_at for one in records if one.environment.started_at})
+    place = {"latest": 1, "previous": 2}[word]
+    if len(began) < place:
+        raise UsageError(f"`{word}` needs {place} session(s), there are {len(began)}; `strobe bench run` makes one")
+    return [one for one in records if one.environment.started_at == began[-place]]

@@ -1,0 +1,205 @@
+"""`strobe bench compare`: is B faster than A?
+
+Parses, calls strobe.bench.compare, prints; decides nothing itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from strobe.cli.bench_table import add_results, read_results, results_of
+from strobe.cli.parser import Subparsers, add_command
+
+if TYPE_CHECKING:
+    from strobe.bench.compare import Comparison, Measure, Pairs
+    from strobe.bench.compare.remeasure import Code
+    from strobe.bench.records import Record
+    from strobe.cli.render import Screen
+
+
+def register(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "compare",
+        _compare,
+        summary="say which rows of B are faster or slower than those of A, and how sure that is",
+        detail=(
+            "A and B are results files, commits, ids, or `previous` and `latest` sessions. Rows of the same\n"
+            "benchmark, version and batch on the same machine are compared. Exit code: 0 nothing is worse, 1 a row\n"
+            "is slower, fails, is incorrect or misses its latency limit, 3 with --strict: a row is inconclusive.\n"
+            "See docs/bench-compare.md."
+        ),
+        examples=[
+            "strobe bench compare",
+            "strobe bench compare main HEAD --confirm",
+            "strobe bench compare main.jsonl branch.jsonl --markdown > comment.md",
+            "strobe bench compare latest --implementations",
+            "strobe bench compare laptop.jsonl server.jsonl --systems",
+        ],
+    )
+    parser.add_argument("a", nargs="?", default=None, metavar="A", help="the base (default: previous)")
+    parser.add_argument("b", nargs="?", default=None, metavar="B", help="what is compared with it (default: latest)")
+    parser.add_argument(
+        "--implementations", action="store_true", help="within A (default: latest): each Optimized row against OOTB"
+    )
+    parser.add_argument("--systems", action="store_true", help="A and B are two machines, which is what is compared")
+    _add_rule(parser)
+    add_confirmation(parser, "measure inconclusive rows again, both sides in turns, at least 10 repeats each")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="a comment for a pull request, at most 20 lines")
+    form.add_argument("--self-test", action="store_true", help="prove by simulation what is promised here, and stop")
+    parser.add_argument("--trials", type=int, default=200, metavar="N", help="of each promise (default: 200)")
+    add_results(parser)
+
+
+def _add_rule(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what it takes")
+    group.add_argument(
+        "--alpha", type=float, default=0.05, metavar="P", help="chance of any false difference (default: 0.05)"
+    )
+    group.add_argument(
+        "--threshold", type=float, default=3.0, metavar="PERCENT", help="smaller differences do not matter (default: 3)"
+    )
+    group.add_argument("--strict", action="store_true", help="exit code 3 when a row stays inconclusive")
+
+
+def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """Let a command measure rows again."""
+    group = parser.add_argument_group("measuring again")
+    group.add_argument("--confirm", action="store_true", help=meaning)
+    for side in "ab":
+        group.add_argument(
+            f"--code-{side}",
+            metavar="CODE",
+            help=f"of {side.upper()}: a commit, a python, or . for what is here (default: the commit of its results)",
+        )
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from strobe.bench.compare import History, Rule, compare, confirm
+    from strobe.cli import FAILURE, OK, PARTIAL
+    from strobe.cli.render import Screen
+    from strobe.errors import UsageError
+
+    screen = Screen(args)
+    if args.self_test:
+        return _self_test(args, screen)
+    if not 0 < args.alpha < 1 or args.threshold < 0:
+        raise UsageError(f"--alpha lies between 0 and 1, --threshold is not negative: {args.alpha}, {args.threshold}")
+    rule = Rule(alpha=args.alpha, threshold=args.threshold / 100)
+    records = read_results(args) if results_of(args).is_file() else []
+    found = compare(_pairs(args, records), history=History(records), rule=rule)
+    if args.confirm and found.undecided:
+        with measuring(args, [(row.a, row.b) for row in found.undecided]) as measure:
+            found = confirm(found, measure, report=screen.note)
+    _print(args, found, screen)
+    if args.systems:
+        return OK
+    return FAILURE if found.is_worse else PARTIAL if args.strict and found.undecided else OK
+
+
+def _pairs(args: argparse.Namespace, records: list[Record]) -> Pairs:
+    from strobe.bench.compare import pair, pair_implementations
+    from strobe.bench.compare.remeasure import commit_of
+    from strobe.bench.compare.selection import select
+    from strobe.errors import UsageError
+
+    if args.implementations:
+        if args.b is not None:
+            raise UsageError(f"--implementations compares within one side, there are two: {args.a}, {args.b}")
+        return pair_implementations(select(args.a or "latest", records, commit_of))
+    a, b = (select(word, records, commit_of) for word in (args.a or "previous", args.b or "latest"))
+    pairs = pair(a, b, across_systems=args.systems)
+    if not pairs.pairs:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(pairs.left_out.items())[:3])
+        raise UsageError(f"A and B have no row in common ({reasons or 'both are empty'})")
+    return pairs
+
+
+@contextmanager
+def measuring(args: argparse.Namespace, sides: list[tuple[Record, Record]]) -> Iterator[Measure]:
+    """Prepare the code of both sides for as long as it is needed, and yield what measures a row of either."""
+    from contextlib import ExitStack
+
+    from strobe.bench.compare.remeasure import measure_row
+
+    with ExitStack() as stack:
+        # One checkout per side: rows of one side have one commit, or else the option has to say which.
+        codes = {
+            "A": stack.enter_context(_code(args.code_a, [a for a, _ in sides], [b for _, b in sides])),
+            "B": stack.enter_context(_code(args.code_b, [b for _, b in sides], [a for a, _ in sides])),
+        }
+        yield lambda side, record, n: measure_row(record, n, codes[side])
+
+
+@contextmanager
+def _code(word: str | None, own: list[Record], others: list[Record]) -> Iterator[Code]:
+    import shutil
+    from pathlib import Path
+
+    from strobe.bench.compare.remeasure import Code, checked_out, repository_of
+    from strobe.errors import UsageError
+
+    if word is None:
+        commits = {"." if one.environment.is_dirty else one.environment.git_commit for one in own}
+        if len(commits) > 1:
+            names = ", ".join(sorted(commits))
+            raise UsageError(f"the rows of one side come from several commits ({names}); choose: --code-a, --code-b")
+        theirs = {"." if one.environment.is_dirty else one.environment.git_commit for one in others}
+        # The same code on both sides, such as two implementations, is the code that is here.
+        word = "." if commits == theirs else next(iter(commits)) or "."
+    if word == ".":
+        yield Code()
+    elif shutil.which(word):
+        yield Code(python=word)
+    else:
+        with checked_out(word, repository_of(Path.cwd())) as code:
+            yield code
+
+
+def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
+    from strobe.bench.compare import report
+
+    if args.json:
+        screen.json(report.as_fields(found))
+        return
+    if args.markdown:
+        screen.out(report.markdown(found))
+        return
+    screen.table(report.HEADER, [report.cells(row) for row in found.rows], right=report.RIGHT)
+    for row in found.rows:
+        for note in row.notes:
+            screen.out(f"{row.name}: {note}")
+    screen.out()
+    for line in report.summary(found):
+        screen.out(line)
+    if found.environment:
+        screen.out()
+        screen.table(("ENVIRONMENT", "A", "B"), [(name, a or "-", b or "-") for name, a, b in found.environment])
+    for line in report.margins(found):
+        screen.note(line)
+    for name, reason in found.left_out.items():
+        screen.note(f"not compared: {name}: {reason}")
+    if found.undecided and not args.confirm:
+        screen.note(f"{len(found.undecided)} row(s) inconclusive: --confirm measures them again, both sides in turns")
+
+
+def _self_test(args: argparse.Namespace, screen: Screen) -> int:
+    from strobe.bench.selftest import run
+    from strobe.cli import FAILURE, OK
+
+    broken = 0
+    promises = []
+    for promise in run(args.trials):
+        broken += not promise.is_kept
+        promises.append(promise)
+        if not args.json:
+            screen.out(str(promise))
+    if args.json:
+        fields = ("claim", "rate", "is_upper_bound", "num_cases", "num_trials", "is_kept")
+        screen.json([{name: getattr(promise, name) for name in fields} for promise in promises])
+    return FAILURE if broken else OK

@@ -1,0 +1,147 @@
+"""`strobe bench history`: how the benchmarks went from session to session.
+
+Parses, calls strobe.bench.history, prints; decides nothing itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from strobe.cli.bench_compare import add_confirmation, measuring
+from strobe.cli.bench_table import add_results, read_results, results_of
+from strobe.cli.parser import Subparsers, add_command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strobe.bench.compare import Comparison
+    from strobe.bench.history import Series, Step
+    from strobe.cli.render import Screen
+
+_HEADER = ("BENCHMARK", "SESSIONS", "COURSE", "NOW", "UNIT", "AGAINST BEST", "STEPS")
+
+
+def register(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "history",
+        _history,
+        summary="show how each benchmark went over time, and the steps in it",
+        detail=(
+            "One line per benchmark, version and machine. A step is a change of level that lasts for three sessions\n"
+            "or more; single outliers are none. Exit code: 0 nothing is slower than at its best, 1 something is.\n"
+            "See docs/bench-compare.md."
+        ),
+        examples=["strobe bench history", "strobe bench history dlrm --json", "strobe bench history --worse --confirm"],
+    )
+    parser.add_argument("benchmark", nargs="*", metavar="BENCHMARK", help="a key or its beginning (default: all)")
+    parser.add_argument("--worse", action="store_true", help="only what is slower than at its best")
+    parser.add_argument(
+        "--threshold", type=float, default=3.0, metavar="PERCENT", help="smaller changes do not matter (default: 3)"
+    )
+    add_confirmation(parser, "measure what got slower again, at its best and now, both in turns")
+    add_results(parser)
+
+
+def _history(args: argparse.Namespace) -> int:
+    from strobe.bench.history import trace
+    from strobe.cli import FAILURE, OK
+    from strobe.cli.render import Screen
+    from strobe.errors import UsageError
+
+    screen = Screen(args)
+    records = [one for one in read_results(args) if _is_wanted(one.benchmark, args.benchmark)]
+    if not records:
+        raise UsageError(f"no result of {' '.join(args.benchmark)} in {results_of(args)}; `strobe bench run` it")
+    found = [series for series in trace(records, threshold=args.threshold / 100) if series.is_worse or not args.worse]
+    confirmed = _confirm(args, found, screen) if args.confirm else None
+    if args.json:
+        rows = [_fields(series) for series in found]
+        screen.json({"series": rows, "confirmed": confirmed and _confirmed_fields(confirmed)})
+    else:
+        _print(found, confirmed, screen)
+    if confirmed is not None:
+        return FAILURE if confirmed.is_worse else OK
+    return FAILURE if any(series.is_worse for series in found) else OK
+
+
+def _is_wanted(key: str, words: Sequence[str]) -> bool:
+    return not words or any(key == word or key.startswith(word.rstrip("/") + "/") for word in words)
+
+
+def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) -> Comparison | None:
+    from strobe.bench.compare import Pairs, Rule, compare, confirm
+    from strobe.bench.history import suspicion
+
+    pairs = tuple(pair for series in found if (pair := suspicion(series)) is not None)
+    if not pairs:
+        return None
+    suspected = compare(Pairs(pairs), rule=Rule(threshold=args.threshold / 100))
+    with measuring(args, [(pair.a, pair.b) for pair in pairs]) as measure:
+        return confirm(suspected, measure, rows=suspected.rows, report=screen.note)
+
+
+def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen) -> None:
+    from strobe.bench.compare import report
+    from strobe.bench.table import number_text
+
+    rows = []
+    for series in found:
+        last = series.records[-1]
+        course = _course(series)
+        against = f"{100 * series.against_best:+.1f} %" if series.is_worse else ""
+        steps = ", ".join(_step_text(step) for step in series.steps)
+        now = number_text(series.levels[-1].value)
+        rows.append((series.name, str(len(series.records)), course, now, last.unit, against, steps))
+    screen.table(_HEADER, rows, right=("SESSIONS", "NOW", "AGAINST BEST"))
+    if confirmed is not None:
+        screen.out()
+        screen.table(report.HEADER, [report.cells(row) for row in confirmed.rows], right=report.RIGHT)
+    elif any(series.is_worse for series in found):
+        screen.note("slower than at its best: --confirm measures it again, then and now, in turns")
+
+
+def _course(series: Series) -> str:
+    from strobe.bench import stats
+    from strobe.sdk.report.spark import sparkline
+
+    return sparkline([stats.median(record.samples) for record in series.records][-24:])
+
+
+def _step_text(step: Step) -> str:
+    before, after = (commit[:8] or "?" for commit in step.commits)
+    return f"{100 * step.change:+.1f} % ({before}..{after})"
+
+
+def _fields(series: Series) -> dict[str, Any]:
+    from strobe.bench import stats
+
+    return {
+        "name": series.name,
+        "version": series.version,
+        "machine": series.machine,
+        "points": [
+            {
+                "id": record.id,
+                "started_at": record.environment.started_at,
+                "git_commit": record.environment.git_commit,
+                "score": stats.median(record.samples),
+            }
+            for record in series.records
+        ],
+        "levels": [{"start": level.start, "stop": level.stop, "score": level.value} for level in series.levels],
+        "steps": [
+            {"index": step.index, "change": step.change, "before": step.commits[0], "after": step.commits[1]}
+            for step in series.steps
+        ],
+        "against_best": series.against_best,
+        "is_worse": series.is_worse,
+    }
+
+
+def _confirmed_fields(confirmed: Comparison) -> dict[str, Any]:
+    from strobe.bench.compare import report
+
+    return report.as_fields(confirmed)

@@ -1,0 +1,215 @@
+"""`strobe bench compare` and `history`: what they print, and their exit codes for gates."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from strobe.bench.compare.remeasure import Code, checked_out, measure_row
+from strobe.bench.records import Record, append_records, read_records
+from strobe.cli import main
+from strobe.errors import UsageError
+from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
+
+
+def _write(path: Path, speed: float, n: int = 10, **fields: object) -> Path:
+    rng = random.Random(1)
+    samples = [100 * speed * math.exp(rng.gauss(0, 0.005)) for _ in range(n)]
+    append_records(path, [msgspec.structs.replace(result(samples), **fields)])
+    return path
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return _write(tmp_path / "a.jsonl", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("speed", "options", "code"), [(1.5, [], 0), (0.5, [], 1), (1.0, [], 0), (1.0, ["--strict"], 3)]
+)
+def test_exit_codes(base: Path, tmp_path: Path, speed: float, options: list[str], code: int) -> None:
+    other = _write(tmp_path / "b.jsonl", speed)
+    assert main(["bench", "compare", str(base), str(other), *options, "--home", str(tmp_path)]) == code
+
+
+def test_a_wrong_result_fails_the_gate(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = _write(tmp_path / "b.jsonl", 3.0, correctness=wrong())
+    assert main(["bench", "compare", str(base), str(other), "--home", str(tmp_path)]) == 1
+    printed = capsys.readouterr().out
+    assert "incorrect" in printed
+    assert "faster" not in printed
+
+
+def test_two_machines_need_a_word(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = _write(tmp_path / "b.jsonl", 0.5, environment=ELSEWHERE)
+    words = ["bench", "compare", str(base), str(other), "--home", str(tmp_path)]
+    assert main(words) == 2
+    assert "--systems" in capsys.readouterr().err
+    assert main([*words, "--systems"]) == 0
+    printed = capsys.readouterr().out
+    assert "here" in printed
+    assert "elsewhere" in printed
+
+
+def test_sessions_of_the_home_are_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "bench" / "results.jsonl"
+    for day, speed in ((1, 1.0), (2, 2.0)):
+        began = msgspec.structs.replace(HERE, started_at=f"2026-11-{day:02}T00:00:00+00:00")
+        _write(results, speed, environment=began)
+    assert main(["bench", "compare", "--json", "--home", str(tmp_path)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"][0]["verdict"] == "faster"
+    assert found["rows"][0]["speedup"] == pytest.approx(2.0)
+
+
+def test_a_comment_for_a_pull_request(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = _write(tmp_path / "b.jsonl", 0.5)
+    main(["bench", "compare", str(base), str(other), "--markdown", "--home", str(tmp_path)])
+    assert capsys.readouterr().out.startswith("### Benchmarks: worse\n")
+
+
+def test_nothing_in_common_is_a_mistake(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = _write(tmp_path / "b.jsonl", 1.0, batch_size=99)
+    assert main(["bench", "compare", str(base), str(other), "--home", str(tmp_path)]) == 2
+    assert "no row in common" in capsys.readouterr().err
+
+
+def test_the_self_test_says_what_it_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "compare", "--self-test", "--trials", "3"]) == 0
+    assert "kept: identical code" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("levels", "code"), [([1.0, 0.8], 1), ([1.0, 1.0], 0), ([1.0, 1.2], 0)])
+def test_history(levels: list[float], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        place = msgspec.structs.replace(HERE, git_commit=f"{number:08}")
+        speed = levels[number // 6] * (1 + 0.002 * (number % 3))
+        _write(results, speed, environment=place, id=f"{number:04}")
+    assert main(["bench", "history", "--results", str(results)]) == code
+    printed = capsys.readouterr().out
+    assert ("00000005..00000006" in printed) == (levels[0] != levels[1])
+    assert ("-20.0 %" in printed) == (code == 1)
+    assert main(["bench", "history", "toy", "--json", "--results", str(results)]) == code
+    (series,) = json.loads(capsys.readouterr().out)["series"]
+    assert len(series["points"]) == 12
+    assert main(["bench", "history", "nothing", "--results", str(results)]) == 2
+
+
+BENCHMARK = """
+import time
+import product
+from strobe.bench.spec import Benchmark
+from strobe.bench.workload import Correctness, Work
+
+class Wait:
+    def __init__(self, tolerance): ...
+    def setup(self, batch_size, seed, device, threads): ...
+    def compile(self): ...
+    def step(self, index):
+        time.sleep(product.COST_S)
+        return index
+    def work(self):
+        return Work(examples=1.0, flops=1.0, bytes=1.0)
+    def reference(self, index):
+        return index
+    def check(self, output, reference):
+        return Correctness(is_correct=output == reference, error=0.0, max_error=0.0, tolerance=0.1, reference="itself")
+
+
+BENCHMARKS = [
+    Benchmark(
+        model="Wait", implementation="OOTB", mode="Inference", config="short", version=1, owner="me", units="ex/s",
+        batch_sizes=(1,), max_batch=1, tier="smoke", workload="bench_wait.py:Wait",
+    )
+]
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's repository with a benchmark of its own; its second commit takes twice the time."""
+    root = tmp_path / "repository"
+    root.mkdir()
+
+    def git(*words: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, capture_output=True
+        )
+
+    git("init", "--quiet")
+    (root / "bench_wait.py").write_text(BENCHMARK)
+    for number, cost_s in enumerate((0.010, 0.020)):
+        (root / "product.py").write_text(f"COST_S = {cost_s}\n")
+        git("add", ".")
+        git("commit", "--quiet", "-m", str(number))
+        git("tag", f"v{number}")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
+    return root
+
+
+RUN = ["bench", "run", "bench_wait.py", "--repeats", "1", "--seconds", "0.05", "--no-track", "--quiet"]
+
+
+def _run(results: Path) -> None:
+    subprocess.run([sys.executable, "-m", "strobe", *RUN, "--results", str(results)], check=True)
+
+
+@pytest.mark.slow
+def test_a_row_is_measured_again_at_another_commit(repository: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    _run(results)
+    (record,) = read_records(results)
+    with checked_out("v0", repository) as code:
+        faster = measure_row(record, 1, code)
+    slower = measure_row(record, 1, Code(python=sys.executable))
+    assert faster.samples[0] > 1.4 * slower.samples[0]
+    assert not list(repository.parent.glob("strobe-bench-*"))
+
+
+@pytest.mark.slow
+def test_what_cannot_be_measured_again_is_an_error_of_the_row(repository: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    _run(results)
+    (record,) = read_records(results)
+    (repository / "bench_wait.py").unlink()
+    assert "no result (exit code 2)" in (measure_row(record, 1, Code()).error or "")
+    with pytest.raises(UsageError, match="'nothing' cannot be checked out"), checked_out("nothing", repository):
+        pass
+
+
+def _only_row(found: dict[str, list[dict[str, object]]]) -> dict[str, object]:
+    (row,) = found["rows"]
+    return row
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_confirm_finds_the_slower_commit(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole way: two commits measured once, too seldom to tell; confirmed by real processes in turns."""
+    paths = []
+    for tag in ("v0", "v1"):
+        subprocess.run(["git", "checkout", "--quiet", tag], cwd=repository, check=True)
+        paths.append(tmp_path / f"{tag}.jsonl")
+        _run(paths[-1])
+    words = ["bench", "compare", *map(str, paths), "--json"]
+    assert main(words) == 0
+    assert _only_row(json.loads(capsys.readouterr().out))["verdict"] == "inconclusive"
+    assert main([*words, "--confirm"]) == 1
+    row = _only_row(json.loads(capsys.readouterr().out))
+    assert row["verdict"] == "slower"
+    assert row["speedup"] == pytest.approx(0.5, rel=0.1)
+
+
+def test_records_of_other_benchmarks_are_not_measured_again(tmp_path: Path) -> None:
+    record: Record = result([1.0], command="strobe bench load --profile v1-empty")
+    with pytest.raises(UsageError, match="only results of `strobe bench run`"):
+        measure_row(record, 1, Code())

@@ -1,0 +1,71 @@
+"""A comparison as text."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import msgspec
+
+from strobe.bench.compare import Comparison, compare, pair, report
+from tests.bench.compare.results import HERE, result, wrong
+
+
+def _comparison(factors: list[float], num_incorrect: int = 0) -> Comparison:
+    rng = random.Random(3)
+    newer = msgspec.structs.replace(HERE, software={"torch": "2.2"})
+    a, b = [], []
+    for number, factor in enumerate(factors):
+        name = f"toy/ootb/inference/{number}"
+        a.append(result([100 * (1 + rng.gauss(0, 0.005)) for _ in range(10)], name))
+        samples = [100 * factor * (1 + rng.gauss(0, 0.005)) for _ in range(10)]
+        is_wrong = number < num_incorrect
+        b.append(result(samples, name, environment=newer, correctness=wrong() if is_wrong else None))
+    return compare(pair(a, b))
+
+
+def test_a_row_has_all_its_figures() -> None:
+    (row,) = _comparison([1.5]).rows
+    name, a, b, unit, speed, bounds, p, n, verdict = report.cells(row)
+    assert name == "toy/ootb/inference/0 B=8"
+    assert (unit, n, verdict) == ("ex/s", "10 / 10", "faster")
+    assert float(b) > float(a)
+    assert speed.startswith("1.5")
+    assert bounds.startswith(("1.48", "1.49", "1.50"))
+    assert p == "< 0.001"
+
+
+def test_a_comment_has_at_most_twenty_lines_and_the_worst_first() -> None:
+    text = report.markdown(_comparison([1.5] * 20 + [0.5] * 20 + [1.0] * 20, num_incorrect=2))
+    lines = text.splitlines()
+    assert len(lines) <= report.MAX_LINES
+    assert lines[0] == "### Benchmarks: worse"
+    rows = [line for line in lines if line.startswith("|")][2:]
+    assert "incorrect" in rows[0]
+    assert "incorrect" in rows[1]
+    assert all("slower" in row for row in rows[2:])
+    assert "… and" in text
+    assert "inconclusive" not in "".join(rows)
+    assert "Environment: torch: 2.1 → 2.2" in text
+
+
+def test_a_comment_about_nothing_is_short() -> None:
+    text = report.markdown(_comparison([1.0] * 30))
+    assert text.startswith("### Benchmarks: not worse")
+    assert "30 inconclusive" in text
+    assert "|" not in text
+    assert len(text.splitlines()) < 8
+
+
+def test_the_form_for_programs_can_be_written_as_json() -> None:
+    found = json.loads(json.dumps(report.as_fields(_comparison([1.5, 1.0], num_incorrect=1))))
+    assert [row["verdict"] for row in found["rows"]] == ["incorrect", "inconclusive"]
+    assert found["rows"][0]["speedup"] is None
+    assert found["counts"] == {"incorrect": 1, "inconclusive": 1}
+    assert found["is_worse"] is True
+    assert found["environment"] == [{"name": "torch", "a": "2.1", "b": "2.2"}]
+
+
+def test_what_was_taken_for_noise_is_said() -> None:
+    (line,) = report.margins(_comparison([1.0, 1.0]))
+    assert line.startswith("noise floor of 2 row(s): 10.0 %, unknown")

@@ -1,0 +1,57 @@
+"""What the words for a side mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from strobe.bench.compare.selection import select
+from strobe.bench.records import append_records
+from strobe.errors import UsageError
+from tests.bench.compare.results import HERE, result
+
+
+def _session(number: int, commit: str) -> msgspec.Struct:
+    return msgspec.structs.replace(HERE, git_commit=commit, started_at=f"2026-11-{number:02}T00:00:00+00:00")
+
+
+OLD = result([1.0], id="0001aaaaffff", environment=_session(1, "c0ffee1234"))
+NEW = result([2.0], id="0002bbbbeeee", environment=_session(2, "beef567890"))
+RECORDS = [OLD, NEW]
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("latest", NEW),
+        ("previous", OLD),
+        ("c0ffee", OLD),
+        ("beef567890", NEW),
+        ("0001aaaa", OLD),
+        ("bbbbeeee", NEW),
+        ("main", NEW),
+    ],
+)
+def test_words(word: str, found: object) -> None:
+    assert select(word, RECORDS, {"main": "beef567890"}.get) == [found]
+
+
+def test_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    append_records(path, [OLD])
+    assert select(str(path), []) == [OLD]
+
+
+@pytest.mark.parametrize("word", ["nothing", "c0f", ""])
+def test_what_is_not_there_is_said_with_what_is(word: str) -> None:
+    with pytest.raises(UsageError, match=r"commits with results: c0ffee1234, beef567890"):
+        select(word, RECORDS)
+
+
+def test_sessions_that_are_not_there() -> None:
+    with pytest.raises(UsageError, match=r"`previous` needs 2 session\(s\), there are 1"):
+        select("previous", [OLD])
+    with pytest.raises(UsageError, match="no results yet"):
+        select("c0ffee", [])
