@@ -31,6 +31,8 @@ def register(subparsers: Subparsers) -> None:
         ],
     )
     _register_dht(commands)
+    _register_throughput(commands)
+    _register_compression(commands)
 
 
 def _register_dht(commands: Subparsers) -> None:
@@ -75,13 +77,66 @@ def _register_dht(commands: Subparsers) -> None:
     _add_shared(dht)
 
 
+def _register_throughput(commands: Subparsers) -> None:
+    throughput = add_command(
+        commands,
+        "throughput",
+        _throughput,
+        summary="a server of experts, loaded by clients",
+        detail=(
+            "The presets, the parameters and the result lines of hivemind's benchmark_throughput; what is\n"
+            "given beside a preset replaces a part of it. See docs/bench-swarm.md."
+        ),
+        examples=[
+            "strobe bench swarm throughput --preset minimalistic --peer hivemind --peer local",
+            "strobe bench swarm throughput --preset nop --num_clients 4 --plain --peer hivemind",
+        ],
+    )
+    throughput.add_argument(
+        "--preset", default="default", metavar="NAME", help="such as ffn_forward (default: default)"
+    )
+    for flag, text in (
+        ("--num_experts", "16, unless the preset says otherwise"),
+        ("--num_handlers", "connection handlers of hivemind's (half of the clients)"),
+        ("--num_clients", "128"),
+        ("--num_batches_per_client", "16"),
+        ("--hid_dim", "1024"),
+        ("--batch_size", "2048"),
+        ("--max_batch_size", "4 times the batch"),
+        ("--client_processes", "that our clients share at most (8)"),
+    ):
+        throughput.add_argument(flag, type=int, default=None, metavar="N", help=text)
+    throughput.add_argument("--expert_cls", default=None, metavar="NAME", help="ffn")
+    throughput.add_argument(
+        "--backprop", action=argparse.BooleanOptionalAction, default=None, help="with backward passes"
+    )
+    throughput.add_argument("--device", default=None, metavar="NAME", help="such as cuda (default: cpu)")
+    throughput.add_argument("--plain", action="store_true", default=None, help="without encryption")
+    _add_shared(throughput)
+
+
+def _register_compression(commands: Subparsers) -> None:
+    compression = add_command(
+        commands,
+        "compression",
+        _compression,
+        summary="tensors packed for the wire and unpacked: time, error, size",
+        detail="The parameters and the result lines of hivemind's benchmark_tensor_compression.",
+        examples=["strobe bench swarm compression --size 1000000 --num_iters 3 --peer hivemind"],
+    )
+    compression.add_argument("--size", type=int, default=10_000_000, metavar="N", help="values (default: 10000000)")
+    compression.add_argument("--seed", type=int, default=7348, metavar="N", help="default: 7348")
+    compression.add_argument("--num_iters", type=int, default=30, metavar="N", help="default: 30")
+    _add_shared(compression)
+
+
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--peer",
         action="append",
         default=[],
         metavar="NAME",
-        help="hivemind: measure it beside, in an environment of its own that is made at the first use",
+        help="also measure `hivemind`, which is installed for it at the first use, or `local`: torch without a swarm",
     )
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="of the whole, interleaved (default: 1)")
     parser.add_argument("--timeout", type=float, default=3600.0, metavar="S", help="of one run (default: 3600)")
@@ -121,7 +176,44 @@ def _dht_job(args: argparse.Namespace, num_peers: int) -> DhtJob:
     return Job(**{**given, "num_peers": num_peers, "processes": processes})
 
 
-def _run(args: argparse.Namespace, screen: Screen, name: str, metrics: Sequence[Metric], cases: Sequence[Case]) -> int:
+def _throughput(args: argparse.Namespace) -> int:
+    from functools import partial
+
+    from strobe.bench.swarm import throughput
+    from strobe.bench.swarm.benchmark import Case
+    from strobe.cli.render import Screen
+
+    screen = Screen(args)
+    names = throughput.Job.__struct_fields__
+    given = {name: value for name in names if (value := getattr(args, name)) is not None}
+    job = throughput.make_job(args.preset, **given)
+    listen = partial(throughput.Lines, job, screen.note if args.json else screen.out)
+    cases = [Case(args.preset, job, job.variant, listen)]
+    return _run(args, screen, "throughput", throughput.METRICS, cases, ("hivemind", "local"))
+
+
+def _compression(args: argparse.Namespace) -> int:
+    from functools import partial
+
+    from strobe.bench.swarm import compression
+    from strobe.bench.swarm.benchmark import Case
+    from strobe.cli.render import Screen
+
+    screen = Screen(args)
+    job = compression.Job(size=args.size, seed=args.seed, num_iters=args.num_iters)
+    listen = partial(compression.Lines, screen.note if args.json else screen.out)
+    cases = [Case(f"{job.size} values", job, job.variant, listen)]
+    return _run(args, screen, "compression", compression.METRICS, cases)
+
+
+def _run(
+    args: argparse.Namespace,
+    screen: Screen,
+    name: str,
+    metrics: Sequence[Metric],
+    cases: Sequence[Case],
+    allowed: Sequence[str] = ("hivemind",),
+) -> int:
     """Measure all cases on all subjects, print the tables, keep the records."""
     from pathlib import Path
 
@@ -130,7 +222,7 @@ def _run(args: argparse.Namespace, screen: Screen, name: str, metrics: Sequence[
     from strobe.cli import FAILURE, OK, PARTIAL
     from strobe.cli.target import home_of
 
-    others = subject.peers(args.peer, screen.note, Path(args.venvs) if args.venvs else None)
+    others = subject.peers(args.peer, allowed, screen.note, Path(args.venvs) if args.venvs else None)
     subjects = [subject.STROBE, *others]
     path = Path(args.records) if args.records else home_of(args).path / "bench" / "results.jsonl"
     records: list[Record] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,8 @@ class _Installed:
 _HIVEMIND = _Installed("hivemind", ("hivemind==1.1.12", "torch==2.13.0", "numpy<2.4", "bitsandbytes"))
 
 STROBE = Subject("strobe", (sys.executable, "-m"), "strobe.bench.swarm.programs.strobe_")
+#: the same work without a swarm, where that means something
+LOCAL = Subject("local", (sys.executable, "-m"), "strobe.bench.swarm.programs.local_")
 
 
 def hivemind(say: Callable[[str], None], directory: Path | None = None) -> Subject:
@@ -50,8 +52,11 @@ def hivemind(say: Callable[[str], None], directory: Path | None = None) -> Subje
     return Subject("hivemind", (str(python), "-I", "-c", _START, str(_HERE)), "programs.hivemind_")
 
 
-def peers(names: list[str], say: Callable[[str], None], directory: Path | None = None) -> list[Subject]:
+def peers(
+    names: list[str], allowed: Sequence[str], say: Callable[[str], None], directory: Path | None = None
+) -> list[Subject]:
     """Return the others that are to be measured beside us."""
-    if unknown := set(names) - {"hivemind"}:
-        raise UsageError(f"--peer {', '.join(sorted(unknown))}: only hivemind can be measured beside strobe")
-    return [hivemind(say, directory) for _ in names]
+    for name in names:
+        if name not in allowed:
+            raise UsageError(f"--peer {name}: this benchmark can run {' and '.join(allowed)} beside strobe")
+    return [LOCAL if name == "local" else hivemind(say, directory) for name in dict.fromkeys(names)]

@@ -1,0 +1,60 @@
+"""Clients of experts, in a process of their own: they come up, wait for a word, and load the server with requests.
+
+Each is a peer of its own in a thread of its own, and asks one thing at a time.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+
+from strobe.swarm.client import CallOptions, RemoteExpert
+from strobe.swarm.client.link import Link
+from strobe.swarm.dht import DHT
+from strobe.swarm.experts import ExpertPlace, parse_uid
+from strobe.swarm.net.address import Address
+from strobe.swarm.net.cipher import AES_GCM, PLAIN
+
+_ANSWER_S = 600.0
+
+
+def serve(pipe: Connection, job: dict[str, Any], address: str, numbers: list[int]) -> None:
+    """The life of a process with clients: None says that it is up, and that all went well; text says what did not."""
+    torch.set_num_threads(1)
+    errors: list[str] = []
+    threads = [threading.Thread(target=_run, args=(job, address, number, errors)) for number in numbers]
+    pipe.send(None)
+    try:
+        pipe.recv()
+    except EOFError:
+        return  # the parent is gone
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    pipe.send(errors[0] if errors else None)
+
+
+def _run(job: dict[str, Any], address: str, number: int, errors: list[str]) -> None:
+    try:
+        with DHT([address], client_mode=True, suite=PLAIN if job["plain"] else AES_GCM) as dht:
+            _ask(job, dht, Address.parse(address), random.Random(number))
+    except Exception as exc:  # noqa: BLE001  # told to the one who waits, who raises it
+        errors.append(f"{type(exc).__name__}: {exc}")
+
+
+def _ask(job: dict[str, Any], dht: DHT, server: Address, rng: random.Random) -> None:
+    link, options = Link(dht), CallOptions(timeout_s=_ANSWER_S)
+    experts = [
+        RemoteExpert(ExpertPlace(parse_uid(f"expert.{index}"), server), link, options)
+        for index in range(job["num_experts"])
+    ]
+    batch = torch.randn(job["batch_size"], job["hid_dim"])
+    for _ in range(job["num_batches_per_client"]):
+        output = rng.choice(experts)(batch)
+        if job["backprop"]:
+            output.sum().backward()
