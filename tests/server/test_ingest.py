@@ -178,6 +178,9 @@ def test_the_keys_of_a_run_say_what_is_better_and_who_sampled_the_system(stage: 
         "lr": (None, False),
         "cpu": (None, False),
     }
+    asked = {"runs": ["ann/p/r"], "goals": True}
+    shared = stage.ask("POST", "/api/v1/metrics", json=asked, key=stage.key("ann")).json()["items"]
+    assert {key["key"]: key["goal"] for key in shared} == {key: goal for key, (goal, _) in goals.items()}
     assert [(one["lane"], one["host"], one["rank"]) for one in answer["samplers"]] == [
         ("s1", "node-a", 0),
         ("s0", "node-b", 1),

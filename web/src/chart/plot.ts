@@ -231,7 +231,7 @@ export class Plot {
     new uPlot(
       {
         ...this.size,
-        padding: [() => (this.hasNotes() ? 26 : 8), 12, 0, 0],
+        padding: [() => (this.hasNotes() ? 26 : 8), right === null ? 12 : 2, 0, 0],
         legend: { show: false },
         cursor: { show: false },
         select: { show: false, left: 0, top: 0, width: 0, height: 0 },

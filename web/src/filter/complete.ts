@@ -2,7 +2,7 @@
 
 import { NAME_FIELD, OWN_FIELDS } from "./condition";
 import { valueText } from "./print";
-import { isPlainWord, quoted, type Token, tokensOf } from "./token";
+import { fieldText, type Token, tokensOf } from "./token";
 
 export interface KnownField {
   readonly name: string;
@@ -127,7 +127,7 @@ function fieldSuggestions(fields: readonly KnownField[]): Suggestion[] {
   // The other spellings of the same fields would only be noise here.
   const own = OWN_FIELDS.filter((name) => !/[A-Z]|^(display_name|username)$/.test(name) && !known.has(name));
   return [...own.map((name) => ({ name, kinds: [], detail: "" })), ...fields].map((field: KnownField) => ({
-    text: isPlainWord(field.name) ? field.name : quoted(field.name, "`"),
+    text: fieldText(field.name),
     kind: "field",
     detail: field.detail ?? field.kinds?.join(", ") ?? "",
   }));

@@ -32,6 +32,7 @@ export const OWN_FIELDS = [
   "changed_ns",
   "runtime",
   "num_rows",
+  "parent",
   "entity",
   "project",
   "display_name",
@@ -45,6 +46,7 @@ export const SECTIONS = ["config", "summary", "metadata", "summary_metrics", "su
 /** Tell whether runs may have such a field. */
 export function isField(name: string): boolean {
   if ((OWN_FIELDS as readonly string[]).includes(name)) return true;
+  if (/^(min|max|mean|first|last)\(.+\)$/s.test(name)) return true;
   const dot = name.indexOf(".");
   return dot > 0 && dot < name.length - 1 && (SECTIONS as readonly string[]).includes(name.slice(0, dot));
 }

@@ -1,7 +1,7 @@
 // Condition to text: what parse.ts reads back as the same condition, with as few quotes and parentheses as that allows.
 
 import { type Condition, isField, NAME_FIELD, patternWord, type Value } from "./condition";
-import { isPlainWord, quoted } from "./token";
+import { fieldText, isPlainWord, quoted } from "./token";
 
 /** Return the text of a condition, "" for none. */
 export function printFilter(condition: Condition | null): string {
@@ -19,7 +19,7 @@ function printed(condition: Condition): string {
     case "not":
       return negated(condition.of);
     case "exists":
-      return `${fieldText(condition.field)} exists`;
+      return `${fieldName(condition.field)} exists`;
     case "compare":
       return comparison(condition);
   }
@@ -36,7 +36,7 @@ function comparison({ field, operator, value }: Extract<Condition, { kind: "comp
     const word = patternWord(value);
     if (word !== null) return isPlainWord(word) ? word : quoted(word);
   }
-  const name = fieldText(field);
+  const name = fieldName(field);
   if (field === "tags" && typeof value === "string" && (operator === "=" || operator === "!=")) {
     return `${name} ${operator === "=" ? "has" : "not has"} ${valueText(value)}`;
   }
@@ -44,8 +44,8 @@ function comparison({ field, operator, value }: Extract<Condition, { kind: "comp
   return `${name} ${operator} ${isPattern ? quoted(String(value)) : valueText(value)}`;
 }
 
-function fieldText(field: string): string {
-  return isField(field) && isPlainWord(field) ? field : quoted(field, "`");
+function fieldName(field: string): string {
+  return isField(field) ? fieldText(field) : quoted(field, "`");
 }
 
 /** Return a value as it is written in a filter. */

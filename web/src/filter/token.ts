@@ -13,6 +13,8 @@ export interface Token {
 }
 
 const SIGN = /==|!=|<=|>=|!~|=~|[=<>~()[\],]|!/y;
+/** What a metric came to: `min(train/loss)`. A name with spaces or brackets needs backticks around the whole. */
+const FIGURE = /(?:min|max|mean|first|last)\([^\s()]+\)/y;
 const WORD = /[^\s()[\],=<>~!"'`]+/y;
 
 /** `"…"` and `'…'` are texts; backticks hold a field's name of any letters. */
@@ -37,6 +39,7 @@ export function tokensOf(text: string): Token[] {
 
 function plainToken(text: string, at: number): Token {
   for (const [kind, pattern] of [
+    ["field", FIGURE],
     ["sign", SIGN],
     ["word", WORD],
   ] as const) {
@@ -93,6 +96,12 @@ export function isKeyword(word: string): boolean {
 export function isPlainWord(text: string): boolean {
   WORD.lastIndex = 0;
   return WORD.exec(text)?.[0] === text && !isKeyword(text) && numberOf(text) === undefined;
+}
+
+/** Return a field's name as it is written: in backticks, unless it needs none. */
+export function fieldText(name: string): string {
+  FIGURE.lastIndex = 0;
+  return isPlainWord(name) || FIGURE.exec(name)?.[0] === name ? name : quoted(name, "`");
 }
 
 export function quoted(text: string, quote = '"'): string {

@@ -29,6 +29,8 @@ export interface Paged<Item> {
   items: Item[];
   cursor: string | null;
   total?: number | null;
+  /** Of runs: those that a figure such as min(loss) is still being worked out for. */
+  pending?: number;
 }
 
 /** GET /api/v1/projects */
@@ -63,6 +65,9 @@ export interface RunItem {
   deleted_ns: number | null;
   stop_by: string | null;
   num_rows: number;
+  /** The path of the run that it was forked from, and the last step taken over. */
+  parent: string | null;
+  fork_step: number | null;
   last_step: number | null;
   tags: string[];
   notes: string;
@@ -124,8 +129,6 @@ export interface RunDocument extends Omit<RunItem, "values" | "config" | "summar
   attempts: AttemptFacts[];
   keys: string[];
   metrics: Record<string, Record<string, unknown>>;
-  parent: string | null;
-  fork_step: number | null;
 }
 
 /** GET /api/v1/runs/{entity}/{project}/{run}/digests */

@@ -243,3 +243,19 @@ it("JSON has NaN and infinities as they are", () => {
     $or: [{ state: 'a"b' }, { "config.l": [1, [2]] }],
   });
 });
+
+describe("figures of metrics", () => {
+  it("are fields, without quotes where the name needs none", () => {
+    expect(mongoOf("min(train/loss) < 0.1 and (max(acc) >= 0.9)")).toEqual({
+      "min(train/loss)": { $lt: 0.1 },
+      "max(acc)": { $gte: 0.9 },
+    });
+    expect(mongoOf("`min(my loss)` exists")).toEqual({ "min(my loss)": { $exists: true } });
+    for (const text of ["min(train/loss) < 0.1", "`min(my loss)` = 1", "`min(a(b))` = 1"])
+      expect(printFilter(conditionOf(text) as Condition)).toBe(text);
+  });
+
+  it("leave a word before a bracket what it was", () => {
+    expect(mongoOf("not(state = finished)")).toEqual(mongoOf("not (state = finished)"));
+  });
+});

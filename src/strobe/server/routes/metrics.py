@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
-from strobe.journal.goal import goal_of, said_goal
+from strobe.journal.goal import guess_goal, said_goal
 from strobe.server.endpoint import Call, endpoint, weak_etag
 from strobe.server.fields import Key, PathText
 from strobe.server.problem import Problem
@@ -75,11 +75,15 @@ async def list_run_keys(call: Call, path: RunOf) -> RunKeys | Response:
 def _run_key(key: KeyFacts, facts: Facts) -> RunKey:
     found = RunKey(key=key.key, lane=key.lane, has_points=key.has_points, has_objects=key.has_objects)
     if key.lane == "" and key.has_points:
-        defined = facts.definition(key.key)
-        goal, summary = defined.get("goal"), defined.get("summary") or ()
-        found.goal = cast("Goal | None", goal_of(key.key, goal, summary))
-        found.is_goal_guessed = found.goal is not None and said_goal(goal, summary) is None
+        said = _said(facts, key.key)
+        found.goal = cast("Goal | None", said or guess_goal(key.key))
+        found.is_goal_guessed = said is None and found.goal is not None
     return found
+
+
+def _said(facts: Facts, key: str) -> str | None:
+    defined = facts.definition(key)
+    return said_goal(defined.get("goal"), defined.get("summary") or ())
 
 
 class KeysBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -87,6 +91,8 @@ class KeysBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     #: paths: entity/project/run
     runs: Annotated[list[PathText], Meta(min_length=1, max_length=MAX_CURVES)]
+    #: whether to say which way is better, which means reading what each run defined
+    goals: bool = False
 
 
 class SharedKey(msgspec.Struct, kw_only=True):
@@ -98,6 +104,8 @@ class SharedKey(msgspec.Struct, kw_only=True):
     has_points: bool
     has_objects: bool
     num_runs: int
+    #: with `goals`: which way is better, as the first run that says so has it, else as the name tells
+    goal: Goal | None = None
 
 
 class SharedKeys(msgspec.Struct, kw_only=True):
@@ -108,10 +116,23 @@ class SharedKeys(msgspec.Struct, kw_only=True):
 async def query_keys(call: Call, body: KeysBody) -> SharedKeys | Response:
     """List the keys that any of these runs has, each once: the charts that a page of them has."""
     rows = await readable_runs(call, body.runs)
-    if unchanged := call.unchanged(weak_etag(question_digest(["keys", [(row.id, row.version) for row in rows]]))):
+    question = ["keys", body.goals, [(row.id, row.version) for row in rows]]
+    if unchanged := call.unchanged(weak_etag(question_digest(question))):
         return unchanged
-    found = await call.in_thread(call.services.store.series.keys_of, [row.id for row in rows])
-    return SharedKeys(items=_shared(found.values()))
+    store = call.services.store
+
+    def read() -> SharedKeys:
+        shared = _shared(store.series.keys_of([row.id for row in rows]).values())
+        if body.goals:
+            facts = [store.runs.facts(row.id) for row in rows]
+            for key in shared:
+                if key.has_points and not key.is_system:
+                    said = (_said(one, key.key) for one in facts)
+                    goal = next((goal for goal in said if goal is not None), None) or guess_goal(key.key)
+                    key.goal = cast("Goal | None", goal)
+        return SharedKeys(items=shared)
+
+    return await call.in_thread(read)
 
 
 def _shared(found: Iterable[list[KeyFacts]]) -> list[SharedKey]:

@@ -8,12 +8,9 @@ import { place } from "../../app/navigation";
 import { pathOf } from "../../app/route";
 import { useTitle } from "../../app/title";
 import { type Command, useCommands } from "../../keys/commands";
-import { goalOf } from "../../runs/best";
 import { count, counted } from "../../series/format";
 import { runStyles } from "../../series/palette";
-import { useAnswer } from "../../server/answer";
-import { place as apiPlace } from "../../server/client";
-import type { RunDocument, RunItem } from "../../server/types";
+import type { RunItem } from "../../server/types";
 import { EmptyState, ErrorNote } from "../../ui/note";
 import { Tabs } from "../../ui/tabs";
 import { CompareAddress } from "./address";
@@ -46,12 +43,10 @@ export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Elem
   const { runs } = compared;
   const keys = useKeys(runs);
   const base = runs.find((run) => run.id === state.base) ?? runs[0];
-  const document = useAnswer<RunDocument>(base ? apiPlace("runs", entity, project, base.id) : null).value;
-  const definitions = document?.metrics;
   const goals = useMemo(() => saidGoals(state.goals), [state.goals]);
   const goal = useMemo(
-    () => (key: string) => (goals.has(key) ? (goals.get(key) ?? null) : goalOf(key, definitions ?? {})),
-    [goals, definitions],
+    () => (key: string) => (goals.has(key) ? goals.get(key) : keys.goals.get(key)) ?? null,
+    [goals, keys.goals],
   );
   const names = useMemo(() => labelsOf(runs), [runs]);
   const styles = useMemo(() => runStyles(runs.map((run) => run.id)), [runs]);

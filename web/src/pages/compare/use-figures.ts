@@ -1,7 +1,8 @@
 // The keys that runs have logged, and what each comes to. Asked for in the portions that the server takes, kept until a
 // run has changed.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Goal, goalOf, type ToldGoal } from "../../runs/best";
 import { naturalCompare } from "../../series/natural";
 import { returns, send } from "../../server/client";
 import type { Digest, RunItem } from "../../server/types";
@@ -13,6 +14,8 @@ export interface Keys {
   readonly names: readonly string[];
   /** How many of the runs have a key. */
   readonly numRuns: ReadonlyMap<string, number>;
+  /** Which way is better. */
+  readonly goals: ReadonlyMap<string, Goal | null>;
   readonly isLoading: boolean;
   readonly problem: Error | null;
 }
@@ -22,6 +25,7 @@ interface SharedKey {
   is_system: boolean;
   has_points: boolean;
   num_runs: number;
+  goal: ToldGoal;
 }
 
 export function pathOf(run: Pick<RunItem, "entity" | "project" | "id">): string {
@@ -30,22 +34,33 @@ export function pathOf(run: Pick<RunItem, "entity" | "project" | "id">): string 
 
 /** Return the keys of numbers that any of the runs has. */
 export function useKeys(runs: readonly RunItem[]): Keys {
-  const [keys, setKeys] = useState<Keys>({ names: [], numRuns: new Map(), isLoading: true, problem: null });
-  const name = runs.map((run) => `${pathOf(run)}:${run.version}`).join("\n");
+  const [keys, setKeys] = useState<Keys>({
+    names: [],
+    numRuns: new Map(),
+    goals: new Map(),
+    isLoading: true,
+    problem: null,
+  });
+  const name = useMemo(() => runs.map((run) => `${pathOf(run)}:${run.version}`).join("\n"), [runs]);
   const back = returns.value;
   useEffect(() => {
     const abort = new AbortController();
     const paths = name === "" ? [] : name.split("\n").map((one) => one.slice(0, one.lastIndexOf(":")));
     const read = async (): Promise<void> => {
       const numRuns = new Map<string, number>();
+      const goals = new Map<string, Goal | null>();
       for (let i = 0; i < paths.length; i += AT_ONCE) {
-        const body = { runs: paths.slice(i, i + AT_ONCE) };
+        const body = { runs: paths.slice(i, i + AT_ONCE), goals: true };
         const answer = await send("POST", "/metrics", { body, waits: true, abort: abort.signal });
-        for (const { key, num_runs, ...is } of ((await answer.json()) as { items: SharedKey[] }).items) {
-          if (is.has_points && !is.is_system) numRuns.set(key, (numRuns.get(key) ?? 0) + num_runs);
+        for (const { key, num_runs, goal, ...is } of ((await answer.json()) as { items: SharedKey[] })
+          .items) {
+          if (!is.has_points || is.is_system) continue;
+          numRuns.set(key, (numRuns.get(key) ?? 0) + num_runs);
+          goals.set(key, goals.get(key) ?? goalOf(goal));
         }
       }
-      setKeys({ names: [...numRuns.keys()].sort(naturalCompare), numRuns, isLoading: false, problem: null });
+      const names = [...numRuns.keys()].sort(naturalCompare);
+      setKeys({ names, numRuns, goals, isLoading: false, problem: null });
     };
     read().catch((problem: Error) => {
       if (!abort.signal.aborted) setKeys((before) => ({ ...before, isLoading: false, problem }));
@@ -73,7 +88,8 @@ export function useDigests(runs: readonly RunItem[], keys: readonly string[]): D
   const [isLoading, setLoading] = useState(false);
   const asked = useRef<{ runs: readonly RunItem[]; keys: readonly string[] }>({ runs, keys });
   asked.current = { runs, keys };
-  const name = `${runs.map((run) => `${run.id}:${run.version}`).join("\n")}\n\n${keys.join("\n")}`;
+  const versions = useMemo(() => runs.map((run) => `${run.id}:${run.version}`).join("\n"), [runs]);
+  const name = `${versions}\n\n${keys.join("\n")}`;
   const back = returns.value;
   useEffect(() => {
     const abort = new AbortController();

@@ -1,12 +1,31 @@
 // The JSON documents that only the run page reads. Times end in `_ns`.
 
+import type { ToldGoal } from "../../runs/best";
+
 /** GET …/metrics */
+export interface RunKeys {
+  items: RunKey[];
+  samplers: Sampler[];
+}
+
+/** Who sampled the system. */
+export interface Sampler {
+  lane: string;
+  host: string;
+  /** Null if it sampled for all of its host. */
+  rank: number | null;
+  attempt: number;
+}
+
 export interface RunKey {
   key: string;
   /** "" for what was logged, else who sampled the system. */
   lane: string;
   has_points: boolean;
   has_objects: boolean;
+  /** Which way is better; null if nobody knows. */
+  goal: ToldGoal;
+  is_goal_guessed: boolean;
 }
 
 export interface ConsoleLane {

@@ -9,7 +9,7 @@ import { get, patch, place, post, type Query, returns, ServerProblem } from "../
 import { type RunNews, type Watch, watch } from "../../server/live";
 import type { RunDocument } from "../../server/types";
 import { sayError } from "../../ui/toast";
-import type { RunKey } from "./documents";
+import type { RunKey, RunKeys, Sampler } from "./documents";
 
 export type RunEdit = Partial<Pick<RunDocument, "name" | "notes" | "tags">>;
 
@@ -26,6 +26,8 @@ export class RunModel {
   readonly problem = signal<Error | null>(null);
   /** What it logged under; null until known. */
   readonly keys = signal<readonly RunKey[] | null>(null);
+  /** Who sampled its system. */
+  readonly samplers = signal<readonly Sampler[]>([]);
   /** Grows, at most once a second, when the run has changed: what was asked for may be old. */
   readonly beat = signal(0);
   readonly brokenSince = signal<number | null>(null);
@@ -94,11 +96,15 @@ export class RunModel {
         this.keys.value = [];
         return;
       }
-      const keys = await get<{ items: RunKey[] }>(this.api("metrics"));
+      const keys = await get<RunKeys>(this.api("metrics"));
       if (this.#isOver) return;
       const known = this.keys.peek();
-      if (known === null || JSON.stringify(known) !== JSON.stringify(keys.items))
-        this.keys.value = keys.items;
+      if (known === null || JSON.stringify(known) !== JSON.stringify(keys.items)) {
+        batch(() => {
+          this.keys.value = keys.items;
+          this.samplers.value = keys.samplers;
+        });
+      }
       this.#listen();
     } catch (error) {
       if (this.#isOver) return;

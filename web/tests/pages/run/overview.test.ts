@@ -6,14 +6,12 @@ import { tabOf } from "../../../src/pages/run/tabs";
 import { bestOf, goalOf } from "../../../src/runs/best";
 import { branchesOf, matching, rowsOf } from "../../../src/ui/tree-rows";
 
-describe("goalOf", () => {
-  it("believes define_metric, then the longest pattern, then the name", () => {
-    expect(goalOf("loss", { loss: { goal: "maximize" } })).toBe("max");
-    expect(goalOf("val/x", { "val/*": { summary: ["min"] }, "*": { summary: ["max"] } })).toBe("min");
-    expect(goalOf("train/loss", {})).toBe("min");
-    expect(goalOf("val_acc", {})).toBe("max");
-    expect(goalOf("lr", {})).toBeNull();
-    expect(goalOf("glossary", {})).toBeNull();
+describe("the best value", () => {
+  it("is the one that the server's goal means", () => {
+    expect(goalOf("maximize")).toBe("max");
+    expect(goalOf("minimize")).toBe("min");
+    expect(goalOf(null)).toBeNull();
+    expect(goalOf(undefined)).toBeNull();
   });
   it("finds the value with its step", () => {
     const digest = {

@@ -31,7 +31,7 @@ describe("columns", () => {
       figure: "min",
       key: "train/loss",
       field: null,
-      sort: null,
+      sort: "min(train/loss)",
     });
     expect(text("min(loss)", {}, digest)).toBe("0.25 @ 4,200");
     expect(text("last(loss)", {}, digest)).toBe("NaN");

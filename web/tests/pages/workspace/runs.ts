@@ -17,6 +17,8 @@ export function runOf(id: string, more: Partial<RunItem> = {}): RunItem {
     deleted_ns: null,
     stop_by: null,
     num_rows: 0,
+    parent: null,
+    fork_step: null,
     last_step: null,
     tags: [],
     notes: "",

@@ -1,7 +1,7 @@
 // One chart of samples: its curves while it is near the screen, asked for again as the run goes on.
 
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Chart } from "../../../chart/chart";
 import { crosshair } from "../../../chart/crosshair";
 import { nearestIndex } from "../../../chart/lookup";
@@ -12,20 +12,32 @@ import { number } from "../../../series/format";
 import { COLOURS, runColour } from "../../../series/palette";
 import { ErrorNote } from "../../../ui/note";
 import type { Zoom } from "../../../view/state";
+import type { Sampler } from "../documents";
 import { useRun } from "../model";
+import { type ColourBy, laneNames, rankOf } from "./samplers";
 
 const HEIGHT = 180;
 /** Samples come seldom; asking for each piece of news would be more than there is. */
 const EVERY = 5;
+const MOST_NAMED = 8;
 
 export interface SamplePanelProps {
   title: string;
   /** Key -> the name of its line. */
   lines: ReadonlyMap<string, string>;
   isSystem: boolean;
+  /** Lane -> the name of who sampled, and what colours tell apart; none for what was logged. */
+  who?: Who;
   axis: "wall" | "relative";
   zoom: Zoom | null;
   onZoom: (zoom: Zoom | null) => void;
+}
+
+export interface Who {
+  readonly samplers: readonly Sampler[];
+  /** The lanes that are shown, null for all. */
+  readonly lanes: ReadonlySet<string> | null;
+  readonly colourBy: ColourBy;
 }
 
 export function SamplePanelView(props: SamplePanelProps): JSX.Element {
@@ -39,7 +51,7 @@ export function SamplePanelView(props: SamplePanelProps): JSX.Element {
   );
 }
 
-function Body({ title, lines: names, isSystem, axis, zoom, onZoom }: SamplePanelProps): JSX.Element {
+function Body({ title, lines: names, isSystem, who, axis, zoom, onZoom }: SamplePanelProps): JSX.Element {
   const model = useRun();
   const { curves, problem } = useSamples({
     runs: [model.path],
@@ -50,8 +62,8 @@ function Body({ title, lines: names, isSystem, axis, zoom, onZoom }: SamplePanel
     beat: Math.floor(model.beat.value / (isSystem ? EVERY : 1)),
   });
   const lines = useMemo(
-    () => (curves === null ? null : linesOf(curves, names, isSystem, model.id)),
-    [curves, names, isSystem, model.id],
+    () => (curves === null ? null : linesOf(curves, names, who, model.id)),
+    [curves, names, who, model.id],
   );
   if (problem && lines === null) return <ErrorNote error={problem} />;
   if (lines === null) return <p class="quiet system-note">Loading</p>;
@@ -64,13 +76,17 @@ function Body({ title, lines: names, isSystem, axis, zoom, onZoom }: SamplePanel
   );
 }
 
-/** Names with the values under the crosshair. */
+/** Names with the values under the crosshair; many have to be asked for. */
 function Legend({ lines, axis }: { lines: readonly Line[]; axis: string }): JSX.Element {
+  const [isAll, setAll] = useState(false);
   const at = crosshair.value;
   const x = at !== null && at.axis === axis ? at.x : null;
+  // of several attempts of one process the last one says what is now
+  const named = [...new Map(lines.map((line) => [line.label, line])).values()];
+  const shown = isAll || named.length <= MOST_NAMED + 1 ? named : named.slice(0, MOST_NAMED);
   return (
     <ul class="system-legend">
-      {lines.map((line) => {
+      {shown.map((line) => {
         const index = x === null ? lastIndex(line.y) : nearestIndex(line.x, line.y, x);
         return (
           <li key={line.id} title={line.label}>
@@ -80,6 +96,13 @@ function Legend({ lines, axis }: { lines: readonly Line[]; axis: string }): JSX.
           </li>
         );
       })}
+      {shown.length < named.length && (
+        <li>
+          <button type="button" class="link" onClick={() => setAll(true)}>
+            {shown.length} of {named.length}: show all
+          </button>
+        </li>
+      )}
     </ul>
   );
 }
@@ -92,18 +115,30 @@ function lastIndex(values: Float64Array): number {
 function linesOf(
   curves: readonly Curve[],
   names: ReadonlyMap<string, string>,
-  isSystem: boolean,
+  who: Who | undefined,
   run: string,
 ): Line[] {
-  const lanes = [...new Set(curves.map((curve) => curve.lane))].sort();
-  const keys = [...names.keys()];
-  return curves.map((curve) => {
-    const place = keys.indexOf(curve.key) * lanes.length + lanes.indexOf(curve.lane);
-    const label = names.get(curve.key) ?? curve.key;
+  const lanes = who === undefined ? new Map<string, string>() : laneNames(who.samplers);
+  const samplers = new Map(who?.samplers.map((one) => [one.lane, one]));
+  const places = new Map<string, number>();
+  const shown = curves.filter((curve) => who?.lanes?.has(curve.lane) ?? true);
+  return shown.map((curve) => {
+    const name = names.get(curve.key) ?? curve.key;
+    const lane = lanes.get(curve.lane) ?? "";
+    const label = lane === "" ? name : `${name}, ${lane}`;
+    const sampler = samplers.get(curve.lane);
+    const told =
+      who?.colourBy === "host" && sampler
+        ? sampler.host
+        : who?.colourBy === "rank" && sampler
+          ? rankOf(sampler)
+          : label;
+    if (!places.has(told)) places.set(told, places.size);
+    const place = places.get(told) as number;
     return lineOf(curve, {
       id: `${curve.key} ${curve.lane}`,
-      label: lanes.length > 1 ? `${label}, ${curve.lane.slice(0, 6)}` : label,
-      colour: isSystem ? (COLOURS[place % COLOURS.length] as string) : runColour(run),
+      label,
+      colour: who === undefined ? runColour(run) : (COLOURS[place % COLOURS.length] as string),
       dash: [],
       width: 1.5,
       faint: false,

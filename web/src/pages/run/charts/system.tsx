@@ -11,7 +11,8 @@ import { Segments } from "../../../ui/tabs";
 import type { Zoom } from "../../../view/state";
 import { useRun } from "../model";
 import { useParam } from "../params";
-import { SamplePanelView } from "./sample-panel";
+import { SamplePanelView, type Who } from "./sample-panel";
+import { COLOUR_BY, hostsOf, lanesOf, ranksOf, rankTitle } from "./samplers";
 import "./charts.css";
 
 const AXES = [
@@ -35,7 +36,20 @@ export function System(): JSX.Element {
         .sort(naturalCompare),
     [keys],
   );
-  const numLanes = useMemo(() => new Set(samples.map((one) => one.lane)).size, [samples]);
+  const samplers = model.samplers.value;
+  const hosts = useMemo(() => hostsOf(samplers), [samplers]);
+  const ranks = useMemo(() => ranksOf(samplers), [samplers]);
+  const [host, setHost] = useParam("host");
+  const [rank, setRank] = useParam("rank");
+  const [colourText, setColour] = useParam("colour", "device");
+  const who = useMemo<Who>(
+    () => ({
+      samplers,
+      lanes: lanesOf(samplers, { host, rank }),
+      colourBy: COLOUR_BY.find((one) => one === colourText) ?? "device",
+    }),
+    [samplers, host, rank, colourText],
+  );
   const axis = axisText === "relative" ? "relative" : "wall";
   if (keys === null) return <div aria-busy="true" />;
   if (panels.length === 0) {
@@ -73,7 +87,36 @@ export function System(): JSX.Element {
             onChange={setBeside}
           />
         )}
-        {numLanes > 1 && <span class="quiet">{numLanes} samplers: one line each</span>}
+        {hosts.length > 1 && (
+          <Select
+            label="Host"
+            value={host}
+            options={[
+              { value: "", title: `All ${hosts.length} hosts` },
+              ...hosts.map((one) => ({ value: one, title: one || "unknown host" })),
+            ]}
+            onChange={setHost}
+          />
+        )}
+        {ranks.length > 1 && (
+          <Select
+            label="Rank"
+            value={rank}
+            options={[
+              { value: "", title: `All ${ranks.length} ranks` },
+              ...ranks.map((one) => ({ value: one, title: rankTitle(one) })),
+            ]}
+            onChange={setRank}
+          />
+        )}
+        {(hosts.length > 1 || ranks.length > 1) && (
+          <Select
+            label="Colours tell apart"
+            value={who.colourBy}
+            options={COLOUR_BY.map((one) => ({ value: one, title: `Colour by ${one}` }))}
+            onChange={setColour}
+          />
+        )}
       </div>
       {own !== "" && (
         <div class="system-beside">
@@ -100,6 +143,7 @@ export function System(): JSX.Element {
                   title={panel.title}
                   lines={panel.lines}
                   isSystem
+                  who={who}
                   axis={axis}
                   zoom={zoom}
                   onZoom={setZoom}

@@ -2,7 +2,6 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Link } from "../../../app/navigation";
 import { may } from "../../../app/session";
 import { dateTime } from "../../../series/format";
 import type { RunDocument } from "../../../server/types";
@@ -11,7 +10,6 @@ import { TextField } from "../../../ui/field";
 import { useRun } from "../model";
 
 export function About({ run }: { run: RunDocument }): JSX.Element {
-  const parent = run.parent?.split("/") ?? null;
   const canWrite = may("write") && run.deleted_ns === null;
   return (
     <section class="card" aria-label="About">
@@ -25,22 +23,6 @@ export function About({ run }: { run: RunDocument }): JSX.Element {
           {run.job_type && <Fact name="Job type">{run.job_type}</Fact>}
           {run.host && <Fact name="Host">{run.host}</Fact>}
           {run.user && <Fact name="User">{run.user}</Fact>}
-          {parent?.length === 3 && (
-            <Fact name="Forked from">
-              <Link
-                to={{
-                  name: "run",
-                  entity: parent[0] as string,
-                  project: parent[1] as string,
-                  run: parent[2] as string,
-                  tab: "",
-                }}
-              >
-                {parent[2]}
-              </Link>{" "}
-              after step {run.fork_step}
-            </Fact>
-          )}
         </dl>
       </div>
     </section>

@@ -35,13 +35,23 @@ export function Metrics({ run }: { run: RunDocument }): JSX.Element | null {
   const [order, setOrder] = useState<{ by: Order; isDown: boolean }>({ by: "key", isDown: false });
   const [isAll, setAll] = useState(false);
   const digests = value?.digests;
+  const keys = model.keys.value;
+  const goals = useMemo(
+    () => new Map((keys ?? []).filter((one) => one.lane === "").map((one) => [one.key, one])),
+    [keys],
+  );
   const rows = useMemo(
     () =>
       Object.entries(digests ?? {}).map(([key, digest]): Row => {
-        const goal = goalOf(key, run.metrics);
-        return { key, digest, best: bestOf(digest, goal), isGuess: !(key in run.metrics) };
+        const told = goals.get(key);
+        return {
+          key,
+          digest,
+          best: bestOf(digest, goalOf(told?.goal)),
+          isGuess: told?.is_goal_guessed ?? false,
+        };
       }),
-    [digests, run.metrics],
+    [digests, goals],
   );
   const found = useMemo(() => ordered(rows, search, order), [rows, search, order]);
   const shown = isAll ? found : found.slice(0, AT_FIRST);

@@ -15,6 +15,7 @@ import { About } from "./about";
 import { Attempts } from "./attempts";
 import { Code } from "./code";
 import { Environment, Packages } from "./environment";
+import { Forks } from "./forks";
 import { Metrics } from "./metrics";
 import { otherResults } from "./results";
 import "./overview.css";
@@ -59,6 +60,7 @@ export function Overview(): JSX.Element {
       </div>
       <div class="overview-side">
         <About run={run} />
+        {!isGone && <Forks run={run} />}
         <section class="card" aria-label="Config">
           <div class="card-head">
             <h2>Config</h2>

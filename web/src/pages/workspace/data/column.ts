@@ -14,7 +14,7 @@ export interface Column {
   readonly figure: Figure | null;
   readonly key: string | null;
   /** What the list can be sorted by. */
-  readonly sort: string | null;
+  readonly sort: string;
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ export function columnOf(text: string): Column {
   const call = CALL.exec(text);
   if (call) {
     const figure = call[1] as Figure;
-    return { text, title: text, field: null, figure, key: call[2] as string, sort: null };
+    return { text, title: text, field: null, figure, key: call[2] as string, sort: text };
   }
   const title = TITLES[text] ?? text.replace(/^(config|summary|metadata)\./, "");
   return { text, title, field: text, figure: null, key: null, sort: text };

@@ -18,11 +18,14 @@ export interface RunQuestion {
 const PAGE = 200;
 /** What the server gives at once. */
 const MOST = 1000;
+const PENDING_MS = 2000;
 
 export class RunSource {
   readonly rows = signal<readonly RunItem[]>([]);
   /** Of all pages; null until it is known. */
   readonly total = signal<number | null>(null);
+  /** Runs without their place yet: what they are sorted by is still being worked out. */
+  readonly pending = signal(0);
   readonly isLoading = signal(false);
   readonly problem = signal<Error | null>(null);
   readonly hasMore = computed(() => this.#cursor.value !== null);
@@ -30,6 +33,7 @@ export class RunSource {
   readonly #path: string;
   #question: RunQuestion | null = null;
   #abort = new AbortController();
+  #again: ReturnType<typeof setTimeout> | undefined;
 
   constructor(entity: string, project: string) {
     this.#path = place("projects", entity, project, "runs");
@@ -74,7 +78,14 @@ export class RunSource {
       this.total.value = page.total ?? null;
       if (page.cursor === null) this.#cursor.value = null;
       else if (old.length === 0) this.#cursor.value = page.cursor;
+      this.#waitFor(page);
     });
+  }
+
+  #waitFor({ pending = 0 }: Paged<RunItem>): void {
+    this.pending.value = pending;
+    clearTimeout(this.#again);
+    if (pending > 0) this.#again = setTimeout(() => this.reload(), PENDING_MS);
   }
 
   find(id: string): RunItem | undefined {
@@ -101,6 +112,7 @@ export class RunSource {
   }
 
   stop(): void {
+    clearTimeout(this.#again);
     this.#abort.abort();
   }
 
@@ -116,6 +128,7 @@ export class RunSource {
         this.rows.value = cursor === null ? page.items : appended(this.rows.peek(), page.items);
         this.#cursor.value = page.cursor;
         if (cursor === null) this.total.value = page.total ?? null;
+        this.#waitFor(page);
         this.problem.value = null;
         this.isLoading.value = false;
       });

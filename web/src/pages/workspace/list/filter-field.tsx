@@ -12,7 +12,9 @@ import { useFields, useSettled } from "./use-fields";
 import "./filter-field.css";
 
 const SHOWN = 8;
-const BEGUN = /(^|[\s(!])(config|summary|metadata)(\.\S*)?$/;
+const BEGUN = /(^|[\s(!])((config|summary|metadata)(\.\S*)?|(min|max|mean|first|last)(\([^\s)]*\)?)?)$/;
+/** Metrics whose least and greatest value are offered. */
+const FIGURED = 200;
 
 export function FilterField({ inputRef }: { inputRef: RefObject<HTMLInputElement> }): JSX.Element {
   const workspace = useWorkspace();
@@ -140,18 +142,25 @@ export function FilterField({ inputRef }: { inputRef: RefObject<HTMLInputElement
 
 /** What may come next, with the fields and texts that the server knows. */
 function useCompletion(text: string, caret: number, isOpen: boolean) {
-  const { entity, project } = useWorkspace();
+  const { entity, project, keys } = useWorkspace();
   const word = /[^\s()[\],=<>!~"`]*$/.exec(text.slice(0, caret))?.[0] ?? "";
   const fields = useFields(isOpen ? word : "");
-  const plain = useMemo(() => complete(text, caret, fields?.items ?? []), [text, caret, fields]);
+  const { names } = keys.keys.value;
+  const known = useMemo<KnownField[]>(() => {
+    const figures = ["min", "max"].flatMap((figure) =>
+      names.slice(0, FIGURED).map((key) => ({ name: `${figure}(${key})`, kinds: ["number"] })),
+    );
+    return [...(fields?.items ?? []), ...figures];
+  }, [fields, names]);
+  const plain = useMemo(() => complete(text, caret, known), [text, caret, known]);
   const asked = useSettled(isOpen ? plain.field : null);
   const prefix = useSettled(word);
   const path = asked === null ? null : `${place("projects", entity, project, "fields")}/texts`;
   const texts = useAnswer<{ items: string[] }>(path, { field: asked, prefix: prefix || null }).value;
   return useMemo(() => {
     if (asked === null || texts === undefined) return plain;
-    const known = fields?.items.find((item) => item.name === asked);
-    const field: KnownField = { name: asked, kinds: known?.kinds ?? [], texts: texts.items };
-    return complete(text, caret, [...(fields?.items ?? []).filter((item) => item.name !== asked), field]);
-  }, [plain, texts, asked, fields, text, caret]);
+    const kinds = known.find((item) => item.name === asked)?.kinds ?? [];
+    const field: KnownField = { name: asked, kinds, texts: texts.items };
+    return complete(text, caret, [...known.filter((item) => item.name !== asked), field]);
+  }, [plain, texts, asked, known, text, caret]);
 }

@@ -16,8 +16,8 @@ export function ListHead({
   columns: readonly Column[];
 }): JSX.Element {
   const { sort } = workspace.view.value.runs;
-  const heading = (title: string, by: string | null, name: string): JSX.Element => {
-    const isBy = by !== null && sort.replace(/^-/, "") === by;
+  const heading = (title: string, by: string, name: string): JSX.Element => {
+    const isBy = sort.replace(/^-/, "") === by;
     const order = isBy ? (sort.startsWith("-") ? "descending" : "ascending") : undefined;
     return (
       <span
@@ -25,21 +25,15 @@ export function ListHead({
         class={`row-${name === "name" ? "name" : "cell"}`}
         {...{ ...HEADING, "aria-sort": order }}
       >
-        {by === null ? (
-          <span class="cut" title={title}>
-            {title}
-          </span>
-        ) : (
-          <button
-            type="button"
-            class="head-sort cut"
-            title={`Sort by ${title}`}
-            onClick={() => workspace.changeRuns({ sort: nextSort(sort, by) })}
-          >
-            {title}
-            {isBy && <span aria-hidden="true">{order === "ascending" ? " ↑" : " ↓"}</span>}
-          </button>
-        )}
+        <button
+          type="button"
+          class="head-sort cut"
+          title={`Sort by ${title}`}
+          onClick={() => workspace.changeRuns({ sort: nextSort(sort, by) })}
+        >
+          {title}
+          {isBy && <span aria-hidden="true">{order === "ascending" ? " ↑" : " ↓"}</span>}
+        </button>
       </span>
     );
   };

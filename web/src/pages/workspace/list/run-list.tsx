@@ -52,6 +52,7 @@ function Counts({ workspace }: { workspace: Workspace }): JSX.Element {
   const shown = workspace.runs.rows.value.length;
   const total = workspace.runs.total.value;
   const groups = workspace.groups.total.value;
+  const pending = workspace.runs.pending.value;
   if (total === null) return <span class="list-count quiet">Loading runs</span>;
   if (workspace.isGrouped.value) {
     return (
@@ -64,6 +65,7 @@ function Counts({ workspace }: { workspace: Workspace }): JSX.Element {
     <span class="list-count" role="status">
       <strong>{counted(total, "run")}</strong>
       {shown < total && <span class="quiet"> · showing {count(shown)}</span>}
+      {pending > 0 && <span class="quiet"> · working out the order of {count(pending)}</span>}
     </span>
   );
 }

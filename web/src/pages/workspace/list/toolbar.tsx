@@ -52,6 +52,7 @@ export function Toolbar(): JSX.Element {
             label="Sort runs by"
             chosen={[runs.sort.replace(/^-/, "")]}
             wanted={() => true}
+            hasFigures
             note="Choose it again to turn the order round"
             onPick={(name) => workspace.changeRuns({ sort: nextSort(runs.sort, name) })}
           />
@@ -132,13 +133,17 @@ interface FieldPickerProps {
   readonly label: string;
   readonly chosen: readonly string[];
   readonly wanted: (name: string) => boolean;
+  /** Whether figures of metrics can be chosen too: min(loss). */
+  readonly hasFigures?: boolean;
   readonly note?: string;
   readonly onPick: (name: string) => void;
 }
 
-function FieldPicker({ label, chosen, wanted, note, onPick }: FieldPickerProps): JSX.Element {
+function FieldPicker(props: FieldPickerProps): JSX.Element {
+  const { label, chosen, wanted, hasFigures = false, note, onPick } = props;
   const [typed, setTyped] = useState("");
   const page = useFields(typed);
+  const { index } = useWorkspace().keys.keys.value;
   const items = useMemo(() => {
     const own = (page?.own ?? []).map((name): PickerItem => ({ value: name, title: name, detail: "" }));
     const fields = (page?.items ?? []).map((field) => ({
@@ -146,13 +151,14 @@ function FieldPicker({ label, chosen, wanted, note, onPick }: FieldPickerProps):
       title: field.name,
       detail: field.kinds.join(", "),
     }));
-    const all = [...fields, ...own].filter((item) => wanted(item.value));
+    const figures = hasFigures ? figureItems(index, typed) : [];
+    const all = [...fields, ...own, ...figures].filter((item) => wanted(item.value));
     // What is chosen stands first, so that it can be taken away.
     return [
       ...all.filter((item) => chosen.includes(item.value)),
       ...all.filter((item) => !chosen.includes(item.value)),
     ];
-  }, [page, wanted, chosen]);
+  }, [page, wanted, chosen, hasFigures, index, typed]);
   return (
     <Picker
       label={label}
@@ -171,6 +177,21 @@ function FieldPicker({ label, chosen, wanted, note, onPick }: FieldPickerProps):
   );
 }
 
+/** Metrics whose figures are offered at once; typing more narrows them down. */
+const FIGURED = 30;
+
+function figureItems(index: NameIndex, typed: string): PickerItem[] {
+  // "min(loss" is looked for by the metric in it
+  const [, figure = "", name] = /^(\w*)\((.*?)\)?$/.exec(typed.trim()) ?? [];
+  return index.search(name ?? typed, FIGURED).names.flatMap((key) =>
+    FIGURES.filter((one) => one.startsWith(figure)).map((one) => ({
+      value: `${one}(${key})`,
+      title: `${one}(${key})`,
+      detail: one === "min" || one === "max" ? "with its step" : "",
+    })),
+  );
+}
+
 function ColumnPicker({ workspace }: { workspace: Workspace }): JSX.Element {
   const [typed, setTyped] = useState("");
   const page = useFields(typed);
@@ -183,13 +204,7 @@ function ColumnPicker({ workspace }: { workspace: Workspace }): JSX.Element {
       detail: field.name.startsWith("summary.") ? "last" : field.kinds.join(", "),
     }));
     const own = (page?.own ?? []).map((name) => ({ value: name, title: name, detail: "" }));
-    const figures = index.search(typed, 30).names.flatMap((key) =>
-      FIGURES.map((figure) => ({
-        value: `${figure}(${key})`,
-        title: `${figure}(${key})`,
-        detail: figure === "min" || figure === "max" ? "with its step" : "",
-      })),
-    );
+    const figures = figureItems(index, typed);
     const known = new Set(chosen);
     fields.sort((a, b) => rank(a.value) - rank(b.value));
     const first = chosen.map((value) => ({ value, title: value, detail: "" }));
