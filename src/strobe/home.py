@@ -7,6 +7,7 @@
     <home>/active/                                 one file per live writer: what the agent watches
     <home>/agent/                                  the agent's locks and log
     <home>/trash/                                  removed runs, until undone or emptied
+    <home>/importing/                              runs being imported, until they are whole (strobe.importers)
 
 This module knows paths and names only; it never reads a journal.
 """

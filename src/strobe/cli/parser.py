@@ -25,6 +25,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "config": ("config", "settings, and where each value comes from"),
     "agent": ("agent", "the companion process that watches runs"),
     "ui": ("ui", "serve the runs of this home to this machine, live"),
+    "import": ("import_", "bring runs of wandb and TensorBoard into the home"),
     "sync": ("sync", "upload runs to a server: offline, crashed and running ones"),
     "server": ("server", "receive runs from many machines; its users, keys and teams"),
     "login": ("login", "check a key against a server and store it"),

@@ -7,7 +7,7 @@
 A reader knows its format and no home; `recording` knows the home and no format. Neither needs the tracker installed.
 """
 
-from strobe.importers.model import ForeignRun, Report
-from strobe.importers.recording import Outcome, record
+from strobe.importers.model import ForeignRun, Refusals, Report
+from strobe.importers.recording import Outcome, has_changed, is_present, record
 
-__all__ = ["ForeignRun", "Outcome", "Report", "record"]
+__all__ = ["ForeignRun", "Outcome", "Refusals", "Report", "has_changed", "is_present", "record"]

@@ -69,6 +69,8 @@ class LoggedArtifact:
     references: dict[str, tuple[str, str, int]]
 
 
+#: files that cannot be read as what they should be, with the reason
+Refusals = dict[Path, str]
 Item = Start | Row | Sample | KeptFile | LoggedArtifact | ev.Event
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ from strobe.sdk.value import Preparer, Unusual, encode_row
 
 #: where runs are written until they are whole, beside `runs/` of the home
 _STAGING = "importing"
+#: what a killed import has left there goes when it is older than this
+_STALE_S = 24 * 3600
 #: what the fast way into a row raises for values that it does not take
 _REFUSED = (Unusual, TypeError, ValueError, OverflowError)
 
@@ -72,6 +76,7 @@ def record(home: Home, run: ForeignRun, report: Report, *, redact: bool = True, 
 
     Raises NotImportable if another run has its place.
     """
+    _sweep(home.path / _STAGING)
     staging = Home(home.path / _STAGING / token())
     recording = _Recording(home, staging, run.path, report, redact=redact, replace=replace)
     # What artifacts are made of lies in this home, too, until they are stored.
@@ -84,6 +89,8 @@ def record(home: Home, run: ForeignRun, report: Report, *, redact: bool = True, 
     finally:
         context.leave(belonging)
         shutil.rmtree(staging.path, ignore_errors=True)
+        with suppress(OSError):  # another import is at work
+            staging.path.parent.rmdir()
 
 
 class _Recording:
@@ -283,6 +290,13 @@ def _writer_id(path: RunPath, identity: str, kind: str) -> str:
 
 def _writers(run_dir: RunDir) -> set[str]:
     return {parse_name(segment)[1] for segment in list_segments(run_dir.journal)}
+
+
+def _sweep(directory: Path) -> None:
+    with suppress(FileNotFoundError):
+        for left in directory.iterdir():
+            if time.time() - left.stat().st_mtime > _STALE_S:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _move_into(source: Path, target: Path) -> None:

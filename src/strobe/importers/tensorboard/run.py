@@ -9,7 +9,7 @@ from typing import Any
 
 from strobe.errors import NotImportable
 from strobe.home import LOCAL_ENTITY, RunPath, check_name
-from strobe.importers.model import Item, Report
+from strobe.importers.model import Item, Refusals, Report
 from strobe.importers.protobuf import WireError
 from strobe.importers.tensorboard.event import EventReader
 from strobe.importers.tensorboard.frames import is_event_file, read_records
@@ -30,6 +30,7 @@ class TensorBoardRun:
         ordered = sorted(files)
         first_s, first = ordered[0]
         self.name = name
+        self.started_s = first_s
         self.sources = [path for _, path in ordered]
         # Not the path that was given: the same run may be reached by another one the next time.
         self._identity = f"tensorboard {directory.name} {first.name} {first_s!r}"
@@ -51,25 +52,26 @@ class TensorBoardRun:
         return log.items()
 
 
-def find_runs(paths: Iterable[Path], *, entity: str | None = None, project: str | None = None) -> list[TensorBoardRun]:
+def find_runs(
+    paths: Iterable[Path], refused: Refusals, *, entity: str | None = None, project: str | None = None
+) -> list[TensorBoardRun]:
     """Return the runs in event files, directories of them and trees, the first written first.
 
-    Raises NotImportable for a path without any, and for a file that was named and is none.
+    Files that are no such files go to `refused`. Raises NotImportable for a directory without any.
     """
     owner, place = check_name("entity", entity or LOCAL_ENTITY), check_name("project", project or DEFAULT_PROJECT)
     found: dict[Path, TensorBoardRun] = {}
     for path in paths:
         for directory, name, files in _find_directories(path.resolve(strict=True)):
-            timed = [(moment, file) for file in files if (moment := first_moment(file)) is not None]
+            timed = list(_timed(files, refused))
             if timed:
                 found.setdefault(directory, TensorBoardRun(directory, timed, name, owner, place))
-    return sorted(found.values(), key=lambda run: (run.sources[0].name, run.name))
+    return sorted(found.values(), key=lambda run: (run.started_s, run.name))
 
 
 def _find_directories(path: Path) -> Iterator[tuple[Path, str, list[Path]]]:
     """Yield each directory with event files, the run's name, and the files."""
     if not path.is_dir():
-        _check_file(path)
         yield path.parent, path.parent.name, [path]
         return
     is_empty = True
@@ -84,13 +86,18 @@ def _find_directories(path: Path) -> Iterator[tuple[Path, str, list[Path]]]:
         raise NotImportable(f"{path} holds no event files (…{_MARK}…); name a log directory, such as runs/")
 
 
-def _check_file(path: Path) -> None:
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD)
-    if head and not is_event_file(head):
-        raise NotImportable(
-            f"{path} begins with {head[:8]!r}, which is no TFRecord; name an events.out.{_MARK}.… file or its directory"
-        )
+def _timed(files: list[Path], refused: Refusals) -> Iterator[tuple[float, Path]]:
+    """Yield the files that have events, each with the time of the first."""
+    for path in files:
+        try:
+            with path.open("rb") as stream:
+                head = stream.read(_HEAD)
+            if head and not is_event_file(head):
+                raise NotImportable(f"{path} begins with {head[:8]!r}, which is no TFRecord; name an event file")
+            if (moment := first_moment(path)) is not None:
+                yield moment, path
+        except (NotImportable, OSError) as error:
+            refused[path] = str(error)
 
 
 def first_moment(path: Path) -> float | None:

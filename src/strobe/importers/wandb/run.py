@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strobe.errors import NotImportable
+from strobe.errors import NotImportable, UsageError
 from strobe.home import DEFAULT_PROJECT, LOCAL_ENTITY, RunPath, check_name
-from strobe.importers.model import Item, Report
+from strobe.importers.model import Item, Refusals, Report
 from strobe.importers.protobuf import Message, WireError
 from strobe.importers.wandb import fields, values
 from strobe.importers.wandb.frames import FILE_HEADER_SIZE, describe_header, read_records
@@ -60,6 +60,10 @@ class WandbRun:
         return self._files[-1].name or self.path.id
 
     @property
+    def started_ns(self) -> int:
+        return self._files[0].started_ns
+
+    @property
     def sources(self) -> list[Path]:
         return [file.path for file in self._files]
 
@@ -81,25 +85,25 @@ class WandbRun:
                 before += file.path.stat().st_size
 
 
-def find_runs(paths: Iterable[Path], *, entity: str | None = None, project: str | None = None) -> list[WandbRun]:
+def find_runs(
+    paths: Iterable[Path], refused: Refusals, *, entity: str | None = None, project: str | None = None
+) -> list[WandbRun]:
     """Return the runs in files, run directories and trees of them, the oldest first; `entity`, `project` move them.
 
-    Raises NotImportable for a path without any, and for a file that was named and is none.
+    Files that are no such files go to `refused`. Raises NotImportable for a directory without any.
     """
-    files: dict[Path, LogFile] = {}
-    for path in paths:
-        for found in _find_files(path):
-            files.setdefault(found, peek(found))
+    owner = check_name("entity", entity or LOCAL_ENTITY)
+    wanted = check_name("project", project) if project else None
     groups: dict[RunPath, list[LogFile]] = {}
-    for file in files.values():
-        run = RunPath(
-            check_name("entity", entity or LOCAL_ENTITY),
-            check_name("project", project or file.project or DEFAULT_PROJECT),
-            check_name("run id", file.run_id),
-        )
-        groups.setdefault(run, []).append(file)
-    runs = [WandbRun(run, group) for run, group in groups.items()]
-    return sorted(runs, key=lambda run: run._files[0].started_ns)
+    for path in dict.fromkeys(found for given in paths for found in _find_files(given)):
+        try:
+            file = peek(path)
+            place = wanted or check_name("project", file.project or DEFAULT_PROJECT)
+            groups.setdefault(RunPath(owner, place, check_name("run id", file.run_id)), []).append(file)
+        except (NotImportable, UsageError, OSError) as error:
+            refused[path] = str(error)
+    runs = [WandbRun(run, files) for run, files in groups.items()]
+    return sorted(runs, key=lambda run: run.started_ns)
 
 
 def _find_files(path: Path) -> list[Path]:
