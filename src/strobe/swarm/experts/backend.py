@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from msgspec.structs import replace
 from torch import nn
 
 from strobe.errors import Error, UsageError
@@ -51,7 +52,10 @@ class Training:
 
 
 class ExpertBackend:
-    """A module that answers forward and backward passes over batches of rows."""
+    """A module that answers forward and backward passes over batches of rows.
+
+    What it takes and gives is found out by trying it on `sample_inputs`, or is that of an expert of the same kind.
+    """
 
     def __init__(
         self,
@@ -63,6 +67,7 @@ class ExpertBackend:
         training: Training | None = None,
         max_batch_size: int = 4096,
         device: str = "cpu",
+        like: ExpertInfo | None = None,
     ) -> None:
         self.uid = uid
         self.device = torch.device(device)
@@ -74,7 +79,10 @@ class ExpertBackend:
         self.num_skipped = 0
         self._parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
         self.optimizer = make_optimizer(self.training.optimizer, self._parameters)
-        self.info = self._describe(sample_inputs, expert_class, max_batch_size)
+        if like is not None:
+            self.info = replace(like, uid=uid)
+        else:
+            self.info = self._describe(sample_inputs, expert_class, max_batch_size)
 
     @classmethod
     def build(
@@ -86,6 +94,7 @@ class ExpertBackend:
         training: Training | None = None,
         max_batch_size: int = 4096,
         device: str = "cpu",
+        like: ExpertInfo | None = None,
     ) -> ExpertBackend:
         """Return a new expert of a registered kind."""
         return cls(
@@ -96,6 +105,7 @@ class ExpertBackend:
             training=training,
             max_batch_size=max_batch_size,
             device=device,
+            like=like,
         )
 
     # -- passes ------------------------------------------------------------------------------------------------------

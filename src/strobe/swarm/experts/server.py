@@ -123,10 +123,16 @@ class Server:
         kind = expert_kind(expert_class)
         directory = Path(checkpoint_dir) if checkpoint_dir is not None else None
         names = choose_uids(dht, uids, pattern, num_experts, directory, rng or random.Random())
-        backends = []
+        backends: list[ExpertBackend] = []
         for uid in names:
             backend = ExpertBackend.build(
-                uid, kind, hidden_dim, training=training, max_batch_size=max_batch_size, device=device
+                uid,
+                kind,
+                hidden_dim,
+                training=training,
+                max_batch_size=max_batch_size,
+                device=device,
+                like=backends[0].info if backends else None,
             )
             if directory is not None:
                 checkpoint.load(backend, directory)
