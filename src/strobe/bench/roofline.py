@@ -93,7 +93,8 @@ def judge(record: Record, peaks: Peaks) -> Roofline | None:
     # Several devices share memory here and links elsewhere: one machine's peaks do not bound them.
     if record.work is None or not record.samples or not record.repeats or record.devices * record.nodes > 1:
         return None
-    peak_flops = peaks.flops.get(precision_of(record.config), peaks.flops["fp32"])
+    # What a machine emulates slowly is computed in fp32 by anybody in a hurry: a lower precision is no lower limit.
+    peak_flops = max(peaks.flops.get(precision_of(record.config), 0.0), peaks.flops["fp32"])
     compute_s, memory_s = record.work.flops / peak_flops, record.work.bytes / peaks.bytes_per_s
     step_s = stats.median([stats.median(repeat.wall_s) for repeat in record.repeats])
     return Roofline(

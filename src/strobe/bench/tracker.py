@@ -46,7 +46,7 @@ def track(record: Record, home: Path, *, mode: str = "offline") -> str:
         settings=strobe.Settings(agent=False, stats=False, console="off", silent=True),
     )
     for sample in record.samples:
-        run.log({"score": sample})
+        run.log({"repeat_score": sample})
     run.summary.update(figures)
     run.finish(exit_code=1 if record.error else 0)
     return record.id

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from strobe.bench.spec import Benchmark, Tier
     from strobe.cli.render import Screen
 
-#: processes per row, and seconds of measuring in each, unless asked otherwise
-_EFFORT = {"smoke": (3, 1.0), "ci": (3, 1.0), "full": (5, 5.0)}
+#: processes per row, and seconds of measuring in each, unless asked otherwise; None: benchmarks that are named
+_EFFORT = {"smoke": (3, 1.0), "ci": (2, 1.0), "full": (5, 5.0), None: (3, 1.0)}
+#: tiers for which the first of a benchmark's batch sizes has to do
+_HURRIED = ("smoke", "ci")
 
 
 def register(commands: Subparsers) -> None:
@@ -74,7 +76,7 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
     effort.add_argument(
         "--batch", action="append", type=int, metavar="N", help="batch size, instead of the declared ones"
     )
-    effort.add_argument("--repeats", type=int, metavar="N", help="fresh processes per row (default: 3, full: 5)")
+    effort.add_argument("--repeats", type=int, metavar="N", help="fresh processes per row (default: 3; ci: 2, full: 5)")
     effort.add_argument("--seconds", type=float, metavar="S", help="of measuring in each (default: 1, full: 5)")
     effort.add_argument("--threads", type=int, metavar="N", help="per row, each pinned (default: all CPUs)")
     effort.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
@@ -129,7 +131,7 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         raise UsageError(
             "no benchmark is left to measure; `strobe bench list` names all, --serving needs a latency limit"
         )
-    repeats, seconds = _EFFORT[tier or "ci"]
+    repeats, seconds = _EFFORT[tier]
     options = Options(
         repeats=repeats if args.repeats is None else args.repeats,
         seconds=seconds if args.seconds is None else args.seconds,
@@ -141,24 +143,8 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         memory_limit_bytes=None if args.memory_limit is None else round(args.memory_limit * 1e9),
         files=tuple(dict.fromkeys([*args.file, *(Path(word) for word in args.benchmark if is_file_name(word))])),
     )
-    return [Cell(one, size) for one in found for size in args.batch or one.batch_sizes], options
-
-
-def measure_again(record: Record, repeats: int) -> Record:
-    """Measure a result's row again in so many fresh processes, otherwise in the same way."""
-    from dataclasses import replace
-
-    from strobe.bench.runner.session import measure
-    from strobe.errors import UsageError
-
-    words = shlex.split(record.command)[1:]
-    if words[:2] != ["bench", "run"]:
-        raise UsageError(f"{record.benchmark}: not a result of `strobe bench run` ({record.command!r})")
-    cells, options = plan_run(build(words).parse_args(words))
-    results = measure(cells, replace(options, repeats=repeats))
-    if results.is_interrupted:
-        raise KeyboardInterrupt
-    return results.records[0]
+    num_sizes = 1 if tier in _HURRIED else None
+    return [Cell(one, size) for one in found for size in args.batch or one.batch_sizes[:num_sizes]], options
 
 
 def _measure(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:

@@ -33,8 +33,8 @@ _INT4_TABLES = "tables in 4 bits, with a scale and an offset per row"
 _INT8_MLP = "linear layers in 8 bits, activations scaled as they come"
 
 
-def _tiny(config: str, tier: Tier, batch_sizes: tuple[int, ...]) -> tuple[Benchmark, ...]:
-    """Declare a configuration out of the box and in each optimized precision."""
+def _tiny(config: str, tier: Tier, lower_tier: Tier, batch_sizes: tuple[int, ...]) -> tuple[Benchmark, ...]:
+    """Declare a configuration out of the box and in each optimized precision; those below fp32 are in `lower_tier`."""
     training, inference, optimized = (
         partial(declare, batch_sizes=batch_sizes, max_batch=2048) for declare in (_training, _inference, _optimized)
     )
@@ -44,20 +44,20 @@ def _tiny(config: str, tier: Tier, batch_sizes: tuple[int, ...]) -> tuple[Benchm
         inference(config=config, tier=tier, parameters=parameters),
         optimized(
             config=f"{config}-fp32",
-            tier="ci",
+            tier=tier,
             parameters={**parameters, "bits": 32, "is_int8": False},
             changes=_MERGED,
         ),
         optimized(
             config=f"{config}-embed8-fp32",
-            tier="ci",
+            tier=lower_tier,
             parameters={**parameters, "bits": 8, "is_int8": False},
             tolerance=0.1,
             changes=(*_MERGED, _INT8_TABLES),
         ),
         optimized(
             config=f"{config}-embed8-int8",
-            tier="ci",
+            tier=lower_tier,
             parameters={**parameters, "bits": 8, "is_int8": True},
             tolerance=0.2,
             changes=(*_MERGED, _INT8_TABLES, _INT8_MLP),
@@ -112,6 +112,6 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         tolerance=0.3,
         changes=(*_MERGED, _INT8_MLP),
     ),
-    *_tiny("tiny", "full", (64, 512)),
-    *_tiny("tiny-100k", "smoke", (64, 512)),
+    *_tiny("tiny", "full", "full", (64, 512)),
+    *_tiny("tiny-100k", "smoke", "ci", (64, 512)),
 )

@@ -23,7 +23,7 @@ _forward = partial(_mlp, workload=f"{_package}.linear:forward", max_batch=4096)
 _training = partial(_mlp, workload=f"{_package}.linear:training", max_batch=4096, tolerance=1e-2)
 _ALL_MLP_A = (128, 256, 512, 1024, 2048, 4096)
 _LINEAR = (
-    _forward(config="mlp_A-1024-fp32", parameters={"width": 1024}, tier="smoke", batch_sizes=(256, 1024)),
+    _forward(config="mlp_A-1024-fp32", parameters={"width": 1024}, tier="smoke", batch_sizes=(1024, 256)),
     _training(config="mlp_A-1024-training-fp32", parameters={"width": 1024}, tier="ci", batch_sizes=(256,)),
     _forward(config="mlp_A-4096-fp32", parameters={"width": 4096}, tier="full", batch_sizes=_ALL_MLP_A),
     _training(config="mlp_A-4096-training-fp32", parameters={"width": 4096}, tier="full", batch_sizes=_ALL_MLP_A),
@@ -57,7 +57,7 @@ _GEMM = (
         config="gemm_A-Bx1024x1024-fp32",
         parameters={"width": 1024, "batch_axis": "m"},
         tier="ci",
-        batch_sizes=(256, 1024),
+        batch_sizes=(1024, 256),
     ),
     *(
         _gemm(

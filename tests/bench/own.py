@@ -1,0 +1,161 @@
+"""Benchmarks of a user's own, for the tests of the runner: each does one thing that a workload can do to a harness."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from strobe.bench.spec import Benchmark, Latency
+from strobe.bench.workload import Correctness, Work
+
+
+class Plain:
+    """Does nothing, rightly; the others differ in a method."""
+
+    def __init__(self, tolerance: float, **parameters: Any) -> None:
+        self.tolerance = tolerance
+        self.parameters = parameters
+
+    def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
+        self.batch_size, self.threads = batch_size, threads
+
+    def compile(self) -> None:
+        pass
+
+    def step(self, index: int) -> Any:
+        return float(index)
+
+    def work(self) -> Work:
+        return Work(examples=self.batch_size, flops=2e6, bytes=1e6)
+
+    def reference(self, index: int) -> Any:
+        return float(index)
+
+    def check(self, output: Any, reference: Any) -> Correctness:
+        error = abs(output - reference)
+        return Correctness(
+            is_correct=error <= self.tolerance,
+            error=error,
+            max_error=error,
+            tolerance=self.tolerance,
+            reference="counting",
+        )
+
+
+class Sleep(Plain):
+    """A step takes so many milliseconds, and as many more for each example."""
+
+    def compile(self) -> None:
+        time.sleep(0.05)
+
+    def step(self, index: int) -> float:
+        time.sleep(1e-3 * self.parameters["ms"] * self.batch_size)
+        return float(index)
+
+
+class Product(Plain):
+    """A matrix product by numpy."""
+
+    def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
+        import numpy as np
+
+        super().setup(batch_size, seed, device, threads)
+        self.a = np.random.default_rng(seed).standard_normal((256, 256))
+
+    def step(self, index: int) -> float:
+        return float((self.a @ self.a).sum())
+
+    def work(self) -> Work:
+        return Work(examples=1, flops=2 * 256**3, bytes=3 * self.a.nbytes)
+
+    def reference(self, index: int) -> float:
+        return float(self.a.sum(0) @ self.a.sum(1))
+
+
+class Wrong(Plain):
+    """Gives the wrong answer."""
+
+    def step(self, index: int) -> float:
+        return index + 1.0
+
+
+class NotANumber(Plain):
+    """Gives no answer that could be compared."""
+
+    def step(self, index: int) -> float:
+        return float("nan")
+
+
+class Fails(Plain):
+    """Raises at a step."""
+
+    def step(self, index: int) -> float:
+        if index == 4:
+            raise RuntimeError("the fifth step is one too many")
+        return float(index)
+
+
+class Hungry(Plain):
+    """Takes ever more memory."""
+
+    def step(self, index: int) -> float:
+        self.eaten = [*getattr(self, "eaten", []), b"\1" * 100_000_000]
+        return float(index)
+
+
+class Hangs(Plain):
+    """Never comes back."""
+
+    def compile(self) -> None:
+        time.sleep(3600)
+
+
+class Dies(Plain):
+    """Is killed from outside, as by the kernel when memory is short."""
+
+    def compile(self) -> None:
+        os.kill(os.getpid(), 9)
+
+
+class Facts(Plain):
+    """Writes down what it was started with, and how many steps it has taken, one file per rank."""
+
+    def step(self, index: int) -> float:
+        self.num_steps = index + 1
+        return float(index)
+
+    def work(self) -> Work:
+        cpus = sorted(os.sched_getaffinity(0))
+        facts = f"{os.getpid()} {self.num_steps} {cpus} {os.environ['OMP_NUM_THREADS']} {self.threads}"
+        Path(os.environ["FACTS"], f"rank-{os.environ.get('RANK', '0')}-{os.getpid()}").write_text(facts)
+        return super().work()
+
+
+_declare = partial(
+    Benchmark, model="Own", implementation="Micro", mode="Test", version=1, owner="tests", tier="smoke", units="ex/s"
+)
+_one = partial(_declare, batch_sizes=(1,), max_batch=8)
+
+
+def _of(workload: type[Plain], **more: Any) -> Benchmark:
+    return _one(config=workload.__name__, workload=f"{__file__}:{workload.__name__}", **more)
+
+
+BENCHMARKS = [
+    _of(Plain),
+    _of(Sleep, parameters={"ms": 2}, latency=Latency(limit_ms=11, percentile=90)),
+    _declare(
+        config="Product",
+        units="TF/s",
+        batch_sizes=(1,),
+        max_batch=1,
+        workload=f"{__file__}:Product",
+        tolerance=1e-6,
+    ),
+    *(_of(workload) for workload in (Wrong, NotANumber, Fails, Hungry, Hangs, Dies, Facts)),
+    _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),
+    _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),
+]

@@ -1,0 +1,104 @@
+"""The measuring loop against a clock of its own: warm-up, calibration, samples."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+
+import pytest
+
+from strobe.bench.runner.loop import MAX_SAMPLES, MIN_SAMPLES, Clocks, Loop, Warm, overhead_percent
+
+
+class FakeTime:
+    """A clock that only steps move."""
+
+    def __init__(self, step_ns: Callable[[int], float]) -> None:
+        self.now = 0.0
+        self.step_ns = step_ns
+        self.indices: list[int] = []
+        self.was_collecting: list[bool] = []
+
+    def step(self, index: int) -> int:
+        self.indices.append(index)
+        self.was_collecting.append(gc.isenabled())
+        self.now += self.step_ns(index)
+        return index
+
+    def loop(self, announce: Callable[[int], None] = lambda num_steps: None) -> Loop:
+        clocks = Clocks(wall=lambda: round(self.now), cpu=lambda: round(self.now / 2))
+        return Loop(self.step, announce=announce, clocks=clocks)
+
+
+def test_warm_up_ends_once_steps_take_equally_long() -> None:
+    time = FakeTime(lambda index: max(2e6, 10e6 - 1e6 * index))
+    warm = time.loop().warm_up()
+    assert warm.is_stable is True
+    assert warm.step_ns == 2e6
+    assert warm.num_steps < 40
+
+
+def test_warm_up_gives_up_on_steps_that_never_settle() -> None:
+    time = FakeTime(lambda index: 1e6 * 1.05**index)
+    warm = time.loop().warm_up()
+    assert warm.is_stable is False
+    assert 2e9 < time.now < 8e9
+
+
+def test_a_step_of_seconds_is_warm_after_a_few() -> None:
+    time = FakeTime(lambda index: 5e9)
+    warm = time.loop().warm_up()
+    assert warm.num_steps == 1
+    assert warm.is_stable is None
+
+
+@pytest.mark.parametrize(
+    ("step_ns", "inner_loops", "num_samples"),
+    [(1e3, 1000, 1000), (1e5, 10, 1000), (2e6, 1, 500), (3e8, 1, MIN_SAMPLES), (1e6, 1, 1000)],
+)
+def test_samples_are_long_enough_to_time_and_fill_the_time(step_ns: float, inner_loops: int, num_samples: int) -> None:
+    time = FakeTime(lambda index: step_ns)
+    samples = time.loop().measure(Warm(num_steps=1, step_ns=step_ns, is_stable=True), 1.0)
+    assert samples.inner_loops == inner_loops
+    assert len(samples.wall_s) == len(samples.cpu_s) == num_samples
+    assert samples.wall_s[0] == pytest.approx(step_ns * 1e-9)
+    assert samples.cpu_s[0] == pytest.approx(step_ns * 0.5e-9)
+
+
+def test_there_are_never_more_samples_than_anybody_reads() -> None:
+    time = FakeTime(lambda index: 1e6)
+    assert len(time.loop().measure(Warm(num_steps=1, step_ns=1e6, is_stable=True), 60.0).wall_s) == MAX_SAMPLES
+
+
+def test_every_step_has_its_own_index_and_is_announced() -> None:
+    time = FakeTime(lambda index: 1e6)
+    announced: list[int] = []
+    loop = time.loop(announced.append)
+    loop.take(3)
+    loop.measure(loop.warm_up(), 0.01)
+    assert time.indices == list(range(len(time.indices)))
+    assert sum(announced) == loop.index == len(time.indices)
+    assert announced[-1] == 10
+
+
+def test_no_garbage_is_collected_while_measuring() -> None:
+    time = FakeTime(lambda index: 1e7)
+    time.loop().measure(Warm(num_steps=1, step_ns=1e7, is_stable=True), 0.05)
+    assert not any(time.was_collecting)
+    assert gc.isenabled()
+
+
+def test_the_fence_is_inside_what_is_timed() -> None:
+    now = 0
+
+    def fence() -> None:
+        nonlocal now
+        now += 5_000_000
+
+    loop = Loop(lambda index: None, fence=fence, clocks=Clocks(wall=lambda: now, cpu=lambda: now))
+    samples = loop.measure(Warm(num_steps=1, step_ns=5e6, is_stable=True), 0.02)
+    assert set(samples.wall_s) == {0.005}
+
+
+def test_the_harness_costs_less_than_a_percent() -> None:
+    assert min(overhead_percent(500) for _ in range(5)) < 1.0

@@ -1,0 +1,137 @@
+"""From outcomes to a record: scores, latency, checks, energy, and what a failure leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, Record, Repeat
+from strobe.bench.runner.message import Outcome, Served
+from strobe.bench.runner.options import Cell, Options, reproduce
+from strobe.bench.runner.rows import blank_record, fill_record, score
+from strobe.bench.spec import Benchmark
+from strobe.bench.spec import Latency as Limit
+from strobe.bench.workload import Work
+from strobe.errors import UsageError
+
+WORK = Work(examples=8, flops=2e12, bytes=4e9)
+BENCHMARK = Benchmark(
+    model="Own",
+    implementation="OOTB",
+    mode="Inference",
+    config="a-fp32",
+    version=3,
+    owner="me",
+    units="ex/s",
+    batch_sizes=(8,),
+    max_batch=64,
+    tier="smoke",
+    workload="strobe.bench.workloads.own:make",
+    latency=Limit(limit_ms=100, percentile=90),
+)
+CELL = Cell(BENCHMARK, 8)
+
+
+def _correct(is_correct: bool) -> Correct:
+    return Correct(is_correct=is_correct, error=0.0, max_error=0.0, tolerance=1e-3, reference="itself")
+
+
+def _outcome(*wall_s: float, inner_loops: int = 1, energy_j: float | None = None, check: bool | None = None) -> Outcome:
+    repeat = Repeat(wall_s=wall_s, cpu_s=wall_s, inner_loops=inner_loops, energy_j=energy_j)
+    return Outcome(
+        repeat=repeat, work=WORK, correctness=None if check is None else _correct(check), software={"torch": "2"}
+    )
+
+
+def _record(outcomes: list[Outcome], error: str | None = None, options: Options | None = None) -> Record:
+    blank = blank_record(CELL, options or Options(), Environment(software={"python": "3"}), "abc")
+    return fill_record(blank, CELL, outcomes, error)
+
+
+def test_a_score_is_the_work_of_the_middle_step() -> None:
+    assert score(WORK, (1.0, 2.0, 9.0), "ex/s") == 4.0
+    assert score(WORK, (2.0,), "TF/s") == 1.0
+    assert score(WORK, (2.0,), "GB/s") == 2.0
+
+
+def test_repeats_become_samples() -> None:
+    record = _record([_outcome(1.0, 2.0, 2.0, check=True), _outcome(4.0)])
+    assert record.samples == (4.0, 2.0)
+    assert (record.benchmark, record.subject, record.version, record.seal) == (BENCHMARK.key, "OOTB", 3, "abc")
+    assert record.environment.software == {"python": "3", "torch": "2"}
+    assert record.correctness is not None
+    assert record.correctness.is_correct
+    assert record.error is None
+
+
+def test_one_wrong_repeat_makes_the_row_wrong() -> None:
+    record = _record([_outcome(1.0, check=True), _outcome(1.0, check=False)])
+    assert record.correctness is not None
+    assert not record.correctness.is_correct
+
+
+def test_a_failure_keeps_the_repeats_and_has_no_samples() -> None:
+    record = _record([_outcome(1.0)], "killed")
+    assert record.samples == ()
+    assert record.error == "killed"
+    assert len(record.repeats) == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [
+        (_outcome(*[0.05] * 50), "met"),
+        (_outcome(*[0.05] * 5), "undecided"),
+        (_outcome(*[0.2] * 50), "missed"),
+        # 50 steps of 1 ms each, timed together, could hide no step over 100 ms; 1000 of them could
+        (_outcome(*[0.001] * 50, inner_loops=50), "met"),
+        (_outcome(*[0.001] * 50, inner_loops=1000), "undecided"),
+    ],
+)
+def test_latency(outcome: Outcome, status: str) -> None:
+    record = _record([outcome])
+    assert record.latency is not None
+    assert record.latency.status == status
+
+
+def test_energy_is_per_example() -> None:
+    record = _record([_outcome(1.0, 1.0, inner_loops=5, energy_j=160.0)])
+    assert record.energy_j_per_example == 2.0
+    assert _record([_outcome(1.0)]).energy_j_per_example is None
+
+
+def _served(qps: float | None) -> Outcome:
+    status: LatencyStatus = "missed" if qps is None else "met"
+    judged = Latency(
+        limit_ms=100, percentile=90, status=status, n=9, num_over=0, p50_ms=1, p90_ms=2, p95_ms=2, p99_ms=2
+    )
+    repeat = Repeat(wall_s=(1.0,), cpu_s=(1.0,))
+    return Outcome(repeat=repeat, work=WORK, served=Served(qps=qps, latency=judged))
+
+
+def test_serving_has_rates_as_samples() -> None:
+    record = _record([_served(50.0), _served(60.0)], options=Options(scenario="serving"))
+    assert record.samples == (50.0, 60.0)
+    assert record.metric == "serving"
+    assert record.command.endswith("--serving")
+
+
+def test_serving_without_a_rate_within_the_limit_says_so() -> None:
+    record = _record([_served(50.0), _served(None)], options=Options(scenario="serving"))
+    assert record.samples == ()
+    assert record.error == "no rate of queries keeps the latency limit"
+    assert record.latency is not None
+    assert record.latency.status == "missed"
+
+
+def test_the_command_says_all_that_matters() -> None:
+    command = reproduce(CELL, Options(repeats=2, seconds=0.5, threads=1, seed=7))
+    assert command == (
+        "strobe bench run own/ootb/inference/a-fp32 --batch 8 --repeats 2 --seconds 0.5 --threads 1 --seed 7"
+    )
+
+
+def test_a_batch_beyond_the_limit_is_refused() -> None:
+    with pytest.raises(UsageError, match="not between 1 and 64"):
+        Cell(BENCHMARK, 65)
+    with pytest.raises(UsageError, match="repeats must be positive"):
+        Options(repeats=0)

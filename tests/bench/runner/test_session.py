@@ -1,0 +1,151 @@
+"""Real worker processes on benchmarks that behave, and on those that do not."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from strobe.bench import registry
+from strobe.bench.records import Record
+from strobe.bench.runner.options import Cell, Options
+from strobe.bench.runner.session import Progress, Results, measure
+
+OWN = Path(__file__).parents[1] / "own.py"
+pytestmark = pytest.mark.slow
+
+
+def _cells(*configs: str) -> list[Cell]:
+    return [Cell(registry.find_one(f"own/micro/test/{config}", [OWN]), 1) for config in configs]
+
+
+def _options(*, repeats: int = 1, timeout_s: float = 60.0, memory_limit_bytes: int | None = None) -> Options:
+    return Options(
+        repeats=repeats, seconds=0.05, files=(OWN,), timeout_s=timeout_s, memory_limit_bytes=memory_limit_bytes
+    )
+
+
+def _measure_one(config: str, options: Options | None = None) -> Record:
+    (record,) = measure(_cells(config), options or _options()).records
+    return record
+
+
+def test_a_sleep_takes_as_long_as_it_says() -> None:
+    record = _measure_one("Sleep", _options(repeats=2))
+    assert record.error is None
+    assert len(record.samples) == len(record.repeats) == 2
+    # At most 500 a second; far fewer when other processes have the CPU.
+    assert all(20 < sample < 501 for sample in record.samples)
+    first = record.repeats[0]
+    assert first.compile_s > 0.049
+    assert first.warmup_steps >= 6
+    assert sum(first.cpu_s) < sum(first.wall_s)
+    assert first.peak_rss_bytes > 5_000_000
+    assert record.environment.fingerprint
+    assert record.environment.software["threads"] == str(record.environment.cpu_count)
+    assert record.correctness is not None
+    assert record.correctness.is_correct
+
+
+def test_a_product_by_numpy_is_measured_and_checked() -> None:
+    record = _measure_one("Product")
+    assert record.error is None
+    assert record.correctness is not None
+    assert record.correctness.is_correct
+    assert record.samples[0] > 1e-6
+    assert "numpy" in record.environment.software
+
+
+@pytest.mark.parametrize("config", ["Wrong", "NotANumber"])
+def test_a_wrong_answer_is_told(config: str) -> None:
+    record = _measure_one(config)
+    assert record.error is None
+    assert record.correctness is not None
+    assert not record.correctness.is_correct
+
+
+def test_what_fails_is_a_row_with_its_last_lines_and_is_not_repeated() -> None:
+    told: list[Progress] = []
+    results = measure(_cells("Fails", "Plain"), _options(repeats=2), report=told.append)
+    failed, fine = results.records
+    assert failed.error is not None
+    assert failed.error.startswith("failed with exit code 1\n")
+    assert failed.error.endswith("RuntimeError: the fifth step is one too many")
+    assert failed.samples == ()
+    assert len(fine.samples) == 2
+    assert [one.repeat for one in told if one.outcome is not None] == [1, 1, 2]
+    assert told[-1].num_done == told[-1].num_repeats == 4
+
+
+def test_memory_has_a_limit() -> None:
+    record = _measure_one("Hungry", _options(memory_limit_bytes=400_000_000))
+    assert record.error is not None
+    assert "more than the 0.4 GB allowed (--memory-limit)" in record.error.splitlines()[0]
+
+
+def test_time_has_a_limit_and_nothing_is_left_running() -> None:
+    record = _measure_one("Hangs", _options(timeout_s=3.0))
+    assert record.error is not None
+    assert record.error.splitlines()[0] == "not done after 3 s (--timeout)"
+    assert not [child for child in psutil.Process().children() if "strobe.bench.runner.worker" in child.cmdline()]
+
+
+def test_a_killed_worker_is_told() -> None:
+    record = _measure_one("Dies")
+    assert record.error is not None
+    assert record.error.splitlines()[0] == "killed by SIGKILL (out of memory?)"
+
+
+def test_ctrl_c_keeps_what_is_done() -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.num_done == 3:
+            raise KeyboardInterrupt
+
+    results = measure(_cells("Plain", "Wrong"), _options(repeats=3), report=interrupt)
+    assert results == Results(results.records, is_interrupted=True)
+    assert [len(record.samples) for record in results.records] == [2, 1]
+
+
+def _facts(directory: Path) -> dict[str, list[str]]:
+    """Return per rank and process: pid, steps, CPUs, OMP_NUM_THREADS and threads."""
+    found = {}
+    for path in sorted(directory.iterdir()):
+        pid, steps, rest = path.read_text().split(" ", 2)
+        cpus, _, counts = rest.partition("] ")
+        found[path.name] = [pid, steps, f"{cpus}]", *counts.split()]
+    return found
+
+
+def test_each_repeat_is_a_fresh_pinned_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FACTS", str(tmp_path))
+    options = Options(repeats=2, seconds=0.01, threads=1, files=(OWN,))
+    (record,) = measure(_cells("Facts"), options).records
+    assert record.error is None
+    facts = list(_facts(tmp_path).values())
+    assert len({pid for pid, *_ in facts} | {str(os.getpid())}) == 3
+    for _, _, cpus, omp_threads, threads in facts:
+        assert json.loads(cpus) == [min(os.sched_getaffinity(0))]
+        assert omp_threads == threads == "1"
+
+
+def test_two_devices_are_two_processes_that_take_the_same_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FACTS", str(tmp_path))
+    record = _measure_one("Facts-2dev")
+    assert record.error is None
+    assert record.devices == 2
+    facts = _facts(tmp_path)
+    assert [name.rpartition("-")[0] for name in facts] == ["rank-0", "rank-1"]
+    (_, steps, *_), (_, other_steps, *_) = facts.values()
+    assert steps == other_steps
+    assert int(steps) > 10
+
+
+def test_a_group_in_which_one_fails_ends() -> None:
+    record = _measure_one("Fails-2dev")
+    assert record.error is not None
+    assert "the fifth step is one too many" in record.error

@@ -1,0 +1,81 @@
+"""The batch search against machines whose throughput and latency are known."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strobe.bench.batch_search import Choice, qualifies, search
+from strobe.bench.records import Correct, Latency, LatencyStatus, Record
+
+
+def _latency(status: LatencyStatus, num_over: int = 0) -> Latency:
+    return Latency(
+        limit_ms=10, percentile=90, status=status, n=20, num_over=num_over, p50_ms=1, p90_ms=1, p95_ms=1, p99_ms=1
+    )
+
+
+def _record(batch_size: int, score: float, status: LatencyStatus = "met", *, num_over: int = 0) -> Record:
+    return Record(
+        benchmark="b",
+        subject="OOTB",
+        metric="throughput",
+        unit="ex/s",
+        samples=(score,),
+        batch_size=batch_size,
+        latency=_latency(status, num_over),
+    )
+
+
+def _search(max_in_time: int, *, max_batch: int, smallest: int = 1) -> tuple[Choice, list[int]]:
+    tried: list[int] = []
+
+    def measure(size: int) -> Record:
+        tried.append(size)
+        return _record(size, score=size / (1 + size / 50), status="met" if size <= max_in_time else "missed")
+
+    return search(measure, smallest=smallest, max_batch=max_batch), tried
+
+
+@given(st.integers(1, 300), st.integers(1, 300))
+def test_the_best_is_within_a_tenth_of_the_limit(max_in_time: int, max_batch: int) -> None:
+    choice, tried = _search(max_in_time, max_batch=max_batch)
+    best = choice.best.batch_size
+    assert best is not None
+    wanted = min(max_in_time, max_batch)
+    assert choice.is_qualified
+    assert best <= wanted
+    assert wanted - best <= max(1, 0.1 * best)
+    assert len(tried) == len(set(tried)) <= 15
+
+
+def test_when_even_the_smallest_is_late_it_is_what_is_reported() -> None:
+    choice, tried = _search(3, smallest=4, max_batch=64)
+    assert tried == [4]
+    assert not choice.is_qualified
+    assert choice.best.batch_size == 4
+
+
+def test_a_throughput_that_falls_ends_the_search() -> None:
+    tried: list[int] = []
+
+    def measure(size: int) -> Record:
+        tried.append(size)
+        return _record(size, score=100.0 if size <= 8 else 10.0)
+
+    choice = search(measure, smallest=1, max_batch=4096)
+    assert tried == [1, 2, 4, 8, 16]
+    assert choice.best.batch_size in {1, 2, 4, 8}
+    assert [one.batch_size for one in choice.trials] == tried
+
+
+def test_what_qualifies() -> None:
+    assert qualifies(_record(1, 1.0))
+    assert not qualifies(_record(1, 1.0, "missed"))
+    assert qualifies(_record(1, 1.0, "undecided", num_over=1))
+    assert not qualifies(_record(1, 1.0, "undecided", num_over=5))
+    wrong = Correct(is_correct=False, error=1.0, max_error=1.0, tolerance=0.1, reference="r")
+    right = Record(benchmark="b", subject="s", metric="m", unit="u", samples=(1.0,))
+    assert qualifies(right)
+    assert not qualifies(Record(benchmark="b", subject="s", metric="m", unit="u", samples=(1.0,), correctness=wrong))
+    assert not qualifies(Record(benchmark="b", subject="s", metric="m", unit="u", error="failed"))

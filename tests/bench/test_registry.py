@@ -1,0 +1,106 @@
+"""Benchmarks are found by key, beginning, glob, tier and file; a wrong name is answered with the nearest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from strobe.bench import registry
+from strobe.bench.spec import Benchmark, load_workload
+from strobe.errors import Error, UsageError
+
+OWN = Path(__file__).parent / "own.py"
+
+
+def _keys(found: list[Benchmark]) -> list[str]:
+    return [one.key for one in found]
+
+
+def test_by_key_beginning_and_glob() -> None:
+    (one,) = registry.find(["dlrm/ootb/inference/tiny-100k"])
+    assert one.config == "tiny-100k"
+    assert {one.model for one in registry.find(["DLRM"])} == {"DLRM"}
+    assert {one.implementation for one in registry.find(["dlrm/ootb/"])} == {"OOTB"}
+    assert all(one.config.endswith("int8") for one in registry.find(["*/optimized/*int8"]))
+
+
+def test_tiers_contain_each_other() -> None:
+    smoke, ci, full = (set(_keys(registry.find(tier=tier))) for tier in registry.TIERS)
+    assert smoke < ci < full == set(_keys(registry.find()))
+
+
+def test_ci_covers_every_model_implementation_and_mode() -> None:
+    rows = registry.find(tier="ci")
+    for model in ("DLRM", "XLM-R", "CvT", "OSCAR", "RNN-T", "ResNeXt3D", "RegNetY"):
+        for implementation in ("OOTB", "Optimized"):
+            modes = {one.mode for one in rows if (one.model, one.implementation) == (model, implementation)}
+            assert "Inference" in modes, f"{model} {implementation}"
+    kinds = {one.mode for one in rows if one.implementation == "Micro"}
+    assert kinds == {one.mode for one in registry.find() if one.implementation == "Micro"}
+
+
+def test_a_wrong_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"no benchmark matches 'dlrn'; did you mean 'dlrm'\?"):
+        registry.find(["dlrn"])
+    with pytest.raises(UsageError, match="did you mean 'dlrm/ootb/inference/tiny-100k'"):
+        registry.find_one("dlrm/ootb/inference/tiny-100")
+
+
+def test_a_file_of_ones_own() -> None:
+    assert _keys(registry.find([str(OWN)])) == _keys(list(registry.load_file(OWN)))
+    assert _keys(registry.find(["own/micro/test/Plain"], files=[OWN])) == ["own/micro/test/Plain"]
+    workload = load_workload(registry.find_one("own/micro/test/Plain", [OWN]))
+    assert workload.step(3) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("", "has no BENCHMARKS"), ("BENCHMARKS = [3]", "3 is not a strobe.bench.spec.Benchmark")],
+)
+def test_a_file_that_declares_nothing(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "empty.py"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=complaint):
+        registry.find([str(path)])
+    with pytest.raises(UsageError, match="no such file"):
+        registry.find([str(tmp_path / "nowhere.py")])
+
+
+def test_a_key_is_declared_once(tmp_path: Path) -> None:
+    path = tmp_path / "twice.py"
+    path.write_text("from strobe.bench.registry import builtin\nfrom dataclasses import replace\n")
+    with path.open("a") as stream:
+        stream.write("BENCHMARKS = [replace(builtin()[0], owner='me')]\n")
+    with pytest.raises(Error, match="is declared twice"):
+        registry.find(["dlrm"], files=[path])
+
+
+def test_an_installed_package_offers_benchmarks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "offered_benchmarks.py").write_text(OWN.read_text())
+    monkeypatch.syspath_prepend(str(tmp_path))
+    # The real group is read from installed packages; this is what one of them would bring.
+    offer = EntryPoints([EntryPoint("own", "offered_benchmarks:BENCHMARKS", registry.ENTRY_POINTS)])
+    monkeypatch.setattr(registry, "entry_points", lambda group: offer.select(group=group))
+    assert "own/micro/test/Sleep" in registry.everything()
+
+
+def test_optimized_comes_with_its_ootb_before_it() -> None:
+    found = _keys(registry.with_partners(registry.find(["regnety/optimized/inference/400MF-int8"])))
+    assert found == ["regnety/ootb/inference/400MF-fp32", "regnety/optimized/inference/400MF-int8"]
+    found = _keys(registry.with_partners(registry.find(["dlrm/optimized/inference/tiny-100k-embed8-int8"])))
+    assert found == ["dlrm/ootb/inference/tiny-100k", "dlrm/optimized/inference/tiny-100k-embed8-int8"]
+
+
+def test_listing_tables_and_seals_need_no_framework() -> None:
+    code = (
+        "import sys, contextlib, io\n"
+        "from strobe.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    main(['bench', 'list']); main(['bench', 'check', '-q'])\n"
+        "sys.exit(int(any(name in sys.modules for name in ('torch', 'numpy'))))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,80 @@
+"""Rooflines: which peak bounds a row, and how peaks are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from strobe.bench.records import Record, Repeat
+from strobe.bench.roofline import Peaks, judge, measure_peaks, precision_of, store_at
+from strobe.bench.workload import Work
+from strobe.errors import Error
+
+PEAKS = Peaks(flops={"fp32": 1e12, "int8": 4e12, "fp16": 1e9}, bytes_per_s=1e10)
+
+
+def _record(config: str, *, flops: float, size: float, step_s: float = 1.0, devices: int = 1) -> Record:
+    return Record(
+        benchmark="b",
+        subject="OOTB",
+        metric="throughput",
+        unit="ex/s",
+        config=config,
+        samples=(1.0,),
+        work=Work(examples=1, flops=flops, bytes=size),
+        repeats=(Repeat(wall_s=(step_s, step_s, 9 * step_s), cpu_s=()),),
+        devices=devices,
+    )
+
+
+def test_the_slower_of_the_two_limits_bounds() -> None:
+    compute = judge(_record("a-fp32", flops=5e11, size=1e9), PEAKS)
+    assert compute is not None
+    assert compute.bound == "compute"
+    assert compute.fraction == pytest.approx(0.5)
+    memory = judge(_record("a-fp32", flops=1e9, size=2e9), PEAKS)
+    assert memory is not None
+    assert memory.bound == "memory"
+    assert memory.fraction == pytest.approx(0.2)
+
+
+def test_each_precision_has_its_peak_but_none_below_fp32() -> None:
+    int8 = judge(_record("a-embed4-int8", flops=1e12, size=0), PEAKS)
+    emulated = judge(_record("a-fp16", flops=1e12, size=0), PEAKS)
+    assert int8 is not None
+    assert emulated is not None
+    assert int8.peak_flops == 4e12
+    assert emulated.peak_flops == 1e12
+
+
+@pytest.mark.parametrize(
+    ("config", "precision"),
+    [("tiny", "fp32"), ("400MF-int8", "int8"), ("A.1dev-embed4-fp16", "fp16"), ("tiny-embed8-fp32", "fp32")],
+)
+def test_the_precision_is_in_the_name(config: str, precision: str) -> None:
+    assert precision_of(config) == precision
+
+
+def test_no_roofline_without_work_samples_or_for_several_devices() -> None:
+    assert judge(_record("a", flops=1.0, size=1.0, devices=2), PEAKS) is None
+    assert judge(Record(benchmark="b", subject="s", metric="m", unit="u", error="failed"), PEAKS) is None
+
+
+def test_peaks_are_kept_by_system(tmp_path: Path) -> None:
+    store = store_at(tmp_path)
+    assert store.read("a") is None
+    store.write("a", PEAKS)
+    store.write("b", Peaks(flops={"fp32": 1.0}, bytes_per_s=1.0))
+    assert store.read("a") == PEAKS
+    (tmp_path / "bench" / "peaks.json").write_text("nothing")
+    with pytest.raises(Error, match="remove it"):
+        store.read("a")
+
+
+def test_a_python_without_torch_says_so(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'No module named torch' >&2\nexit 1\n")
+    python.chmod(0o755)
+    with pytest.raises(Error, match="No module named torch"):
+        measure_peaks(str(python), "cpu", 1)

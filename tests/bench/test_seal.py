@@ -1,0 +1,120 @@
+"""Seals: what breaks one, what does not, and that the suite's own are whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from strobe.bench import registry, seal
+from strobe.bench.spec import Benchmark, Latency
+from strobe.errors import Error
+
+SOURCE = '''"""A model."""
+
+
+class Model:
+    """It doubles."""
+
+    def step(self, index: int) -> int:
+        return 2 * index  # twice
+'''
+
+
+def _benchmark(path: Path, *, version: int = 1) -> Benchmark:
+    return Benchmark(
+        model="Own",
+        implementation="OOTB",
+        mode="Inference",
+        config="a",
+        version=version,
+        owner="me",
+        units="ex/s",
+        batch_sizes=(1,),
+        max_batch=8,
+        tier="smoke",
+        workload=f"{path}:Model",
+    )
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.py"
+    path.write_text(SOURCE)
+    return path
+
+
+def test_the_suite_is_what_it_was_sealed_as() -> None:
+    """Fails after a change of a sealed source: raise the versions that it names, then `strobe bench check --update`."""
+    seals = seal.read_seals()
+    assert [str(one) for one in seal.find_broken(registry.builtin(), seals)] == []
+    assert [one.key for one in seal.find_unsealed(registry.builtin(), seals)] == []
+
+
+def test_a_changed_model_breaks_the_seal_and_is_named(model: Path) -> None:
+    one = _benchmark(model)
+    seals = {one.key: seal.make_seal(one)}
+    model.write_text(SOURCE.replace("2 * index", "index << 1"))
+    (broken,) = seal.find_broken([one], seals)
+    assert str(broken).startswith("own/ootb/inference/a version 1: model.py changed; raise its version")
+
+
+def test_comments_and_docstrings_are_free(model: Path) -> None:
+    one = _benchmark(model)
+    before = seal.make_seal(one)
+    changed = (
+        SOURCE.replace("# twice", "# two times").replace("It doubles.", "It\n    doubles.").replace("A model", "B")
+    )
+    model.write_text(changed)
+    assert seal.make_seal(one) == before
+
+
+def test_a_changed_specification_breaks_it(model: Path) -> None:
+    one = _benchmark(model)
+    seals = {one.key: seal.make_seal(one)}
+    for other in (
+        replace(one, tolerance=0.5),
+        replace(one, latency=Latency(limit_ms=1, percentile=99)),
+        replace(one, parameters={"width": 2}),
+        replace(one, max_batch=9),
+    ):
+        (broken,) = seal.find_broken([other], seals)
+        assert broken.changed == ("specification",)
+
+
+def test_who_answers_and_what_is_measured_by_default_is_not_sealed(model: Path) -> None:
+    one = _benchmark(model)
+    other = replace(one, owner="you", tier="full", batch_sizes=(1, 2))
+    assert seal.make_seal(other) == seal.make_seal(one)
+
+
+def test_a_new_version_needs_a_new_seal(model: Path) -> None:
+    one = _benchmark(model)
+    seals = {one.key: seal.make_seal(one)}
+    model.write_text(SOURCE.replace("2 * index", "3 * index"))
+    raised = _benchmark(model, version=2)
+    assert seal.find_broken([raised], seals) == []
+    assert seal.find_unsealed([raised], seals) == [raised]
+
+
+def test_ootb_seals_model_and_data_and_optimized_what_it_shares_with_it() -> None:
+    ootb = seal.make_seal(registry.find_one("regnety/ootb/inference/400MF-fp32")).parts
+    package = "strobe.bench.workloads"
+    assert {f"{package}.regnet.model", f"{package}.regnet.ootb", f"{package}.data.images", f"{package}.task"} < set(
+        ootb
+    )
+    optimized = seal.make_seal(registry.find_one("regnety/optimized/inference/400MF-fp32")).parts
+    assert f"{package}.regnet.optimized" not in optimized
+    assert f"{package}.regnet.model" in optimized
+
+
+def test_seals_survive_their_file(tmp_path: Path, model: Path) -> None:
+    one = _benchmark(model)
+    path = tmp_path / "seals.json"
+    assert seal.read_seals(path) == {}
+    seal.write_seals({one.key: seal.make_seal(one)}, path)
+    assert seal.read_seals(path) == {one.key: seal.make_seal(one)}
+    path.write_text("[]")
+    with pytest.raises(Error, match="not a file of seals"):
+        seal.read_seals(path)

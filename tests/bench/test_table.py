@@ -1,0 +1,107 @@
+"""The results table: the seed's columns, its signs, one table per system, a command in every row."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from strobe.bench import table
+from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, Record, Repeat
+
+
+def _record(
+    samples: tuple[float, ...] = (61.0, 62.0, 63.0),
+    *,
+    status: LatencyStatus | None = None,
+    is_correct: bool = True,
+    cpu: str = "A",
+    error: str | None = None,
+) -> Record:
+    latency = status and Latency(
+        limit_ms=60, percentile=99, status=status, n=9, num_over=1, p50_ms=1, p90_ms=2, p95_ms=3, p99_ms=4
+    )
+    return Record(
+        id="0123",
+        benchmark="dlrm/ootb/inference/A.1dev-embed4-fp32",
+        subject="OOTB",
+        metric="throughput",
+        unit="ex/s",
+        better="more",
+        model="DLRM",
+        mode="Inference",
+        config="A.1dev-embed4-fp32",
+        version=1,
+        batch_size=1024,
+        samples=samples,
+        latency=latency or None,
+        correctness=Correct(is_correct=is_correct, error=0.0, max_error=0.0, tolerance=1e-3, reference="r"),
+        error=error,
+        environment=Environment(cpu=cpu, cpu_count=2, memory_bytes=2**34, hardware={"cpu": cpu}),
+        command="strobe bench run dlrm/ootb/inference/A.1dev-embed4-fp32 --batch 1024",
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        (_record(), "62.00"),
+        (_record(status="met"), "62.00"),
+        (_record(status="missed"), "62.00*"),
+        (_record(status="undecided"), "62.00?"),
+        (_record(is_correct=False), "62.00!"),
+        (_record(status="missed", is_correct=False), "62.00*!"),
+        (_record(()), "failed"),
+        (_record((), error="killed"), "failed"),
+    ],
+)
+def test_signs_are_derived(record: Record, text: str) -> None:
+    assert table.score_text(record) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(570.163, "570.16"), (61.85, "61.85"), (7.0849, "7.085"), (0.00123456, "0.001235")]
+)
+def test_scores_have_the_digits_that_mean_something(value: float, text: str) -> None:
+    assert table.number_text(value) == text
+    assert table.number_text(1e4 * 5.5) == "55,000"
+
+
+def test_markdown_has_the_seeds_columns_and_a_command_per_row() -> None:
+    lines = table.markdown_tables([_record(status="missed")]).splitlines()
+    header = [cell.strip() for cell in lines[2].strip("|").split("|")]
+    assert header == ["Model", "Implementation", "Mode", "Config", "Batch Size", "Score", "Units", "Reproduce"]
+    row = [cell.strip() for cell in lines[4].strip("|").split("|")]
+    assert row[:7] == ["DLRM", "OOTB", "Inference", "A.1dev-embed4-fp32", "1024", "62.00*", "ex/s"]
+    assert row[7] == "`strobe bench run dlrm/ootb/inference/A.1dev-embed4-fp32 --batch 1024`"
+    assert lines[-1] == "- * = missed its latency limit"
+
+
+def test_a_failure_is_told_below_its_table() -> None:
+    text = table.markdown_tables([_record((), error="killed by SIGKILL\nlast words")])
+    assert "| failed |" in text
+    assert text.endswith("`dlrm/ootb/inference/A.1dev-embed4-fp32` failed: killed by SIGKILL")
+
+
+def test_two_systems_are_two_tables() -> None:
+    text = table.markdown_tables([_record(cpu="A"), _record(cpu="B"), _record(cpu="A")])
+    assert text.count("| Model") == 2
+    assert "**A, 2 CPUs, 16 GiB**" in text
+    assert "**B, 2 CPUs, 16 GiB**" in text
+
+
+def test_load_profiles_have_their_own_tables() -> None:
+    profile = Record(benchmark="load/v1-empty", subject="strobe", metric="time_load", unit="s", samples=(1.0,))
+    assert table.by_system([profile]) == {}
+
+
+def test_fields_are_the_same_for_every_record() -> None:
+    for record in (_record(), _record((), error="failed")):
+        assert tuple(table.as_fields(record)) == table.FIELDS
+    assert table.as_fields(_record(status="missed"))["latency_status"] == "missed"
+
+
+def test_noise_is_shown_beside_the_spread() -> None:
+    noisy = msgspec.structs.replace(_record(), repeats=(Repeat(wall_s=(1.0,), cpu_s=(1.0,), noisy=("steal 9 %",)),))
+    assert table.spread_text(noisy) == "±1.6 % n=3~"
+    assert table.spread_text(_record()) == "±1.6 % n=3"
+    assert table.spread_text(_record((1.0,))) == "n=1"

@@ -1,0 +1,49 @@
+"""A result becomes a run: job type, specification as config, figures as summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from strobe.api.client import Api
+from strobe.bench.records import Record, make_id
+from strobe.bench.tracker import track
+from strobe.home import Home
+
+
+def _record(error: str | None = None) -> Record:
+    return Record(
+        id=make_id(),
+        benchmark="own/micro/test/Sleep",
+        subject="Micro",
+        metric="throughput",
+        unit="ex/s",
+        model="Own",
+        mode="Test",
+        config="Sleep",
+        version=2,
+        batch_size=4,
+        samples=() if error else (10.0, 30.0, 20.0),
+        error=error,
+        command="strobe bench run own/micro/test/Sleep --batch 4",
+    )
+
+
+def test_a_result_is_a_run(tmp_path: Path) -> None:
+    record = _record()
+    track(record, tmp_path)
+    run = Api(Home(tmp_path)).run(f"bench/{record.id}")
+    assert run.job_type == "bench"
+    assert run.state == "finished"
+    assert run.config["model"] == "Own"
+    assert run.config["batch_size"] == 4
+    assert run.config["command"] == record.command
+    assert run.summary["score"] == 20.0
+    assert [row["repeat_score"] for row in run.scan_history()] == [10.0, 30.0, 20.0]
+
+
+def test_a_failed_result_is_a_failed_run(tmp_path: Path) -> None:
+    record = _record("killed by SIGKILL")
+    track(record, tmp_path)
+    run = Api(Home(tmp_path)).run(f"bench/{record.id}")
+    assert run.state == "failed"
+    assert run.summary["error"] == "killed by SIGKILL"
