@@ -30,7 +30,6 @@ class Progress:
     repeat: int
     num_done: int
     num_repeats: int
-    elapsed_s: float
     #: None until there is something to go by
     left_s: float | None
     #: what the repeat gave; None while it runs
@@ -72,7 +71,6 @@ class _Session:
     def __init__(self, cells: Sequence[Cell], options: Options, report: Callable[[Progress], None]) -> None:
         self._options = options
         self._report = report
-        self._began = time.monotonic()
         environments = {source: machine.describe(source=source) for source in {_source_of(cell) for cell in cells}}
         self._rows = [_Row(cell, _blank(cell, options, environments[_source_of(cell)])) for cell in cells]
 
@@ -106,7 +104,6 @@ class _Session:
             repeat=turn + 1,
             num_done=sum(self._num_done(one) for one in self._rows),
             num_repeats=len(self._rows) * self._options.repeats,
-            elapsed_s=time.monotonic() - self._began,
             left_s=self._left_s(),
             outcome=outcome,
         )

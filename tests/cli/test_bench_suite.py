@@ -1,0 +1,178 @@
+"""`strobe bench list|check|run|table|rerun|peaks` on benchmarks of a user's own, in real worker processes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strobe.bench.records import read_records
+from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL, USAGE, main
+from strobe.terminal import Terminal
+
+OWN = Path(__file__).parents[1] / "bench" / "own.py"
+QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def _json(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_list_can_be_narrowed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "list", "--tier", "smoke", "--json"]) == OK
+    smoke = _json(capsys)
+    assert {one["tier"] for one in smoke} == {"smoke"}
+    assert main(["bench", "list", "own", "--file", str(OWN)]) == OK
+    printed = capsys.readouterr().out
+    assert "own/micro/test/Sleep" in printed
+    assert "p90 11 ms" in printed
+
+
+def test_check_of_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(OWN.read_text())
+    assert main(["bench", "check", "--file", str(path)]) == FAILURE
+    assert "no seal: own/micro/test/Plain version 1" in capsys.readouterr().out
+    assert main(["bench", "check", "--file", str(path), "--update"]) == OK
+    assert main(["bench", "check", "--file", str(path)]) == OK
+    path.write_text(OWN.read_text().replace("float(index)", "float(index) + 0"))
+    capsys.readouterr()
+    assert main(["bench", "check", "--file", str(path), "--update"]) == FAILURE
+    assert "changed: own/micro/test/Plain version 1: mine.py changed; raise its version" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["dlrn"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--batch", "9"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--repeats", "0"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--serving"],
+        ["nowhere.py"],
+    ],
+)
+def test_mistakes_are_usage_errors(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "run", *arguments]) == USAGE
+    assert capsys.readouterr().err.startswith("strobe: ")
+
+
+def test_no_results_yet(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "table"]) == USAGE
+    assert "`strobe bench run` makes some" in capsys.readouterr().err
+
+
+def test_the_overhead_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "run", "--overhead"]) == OK
+    assert float(capsys.readouterr().out.split(" %")[0]) < 1.0
+
+
+@pytest.mark.slow
+def test_run_table_rerun(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "run", "own/micro/test/Plain", "own/micro/test/Sleep", *QUICK]) == OK
+    captured = capsys.readouterr()
+    assert "Model  Implementation  Mode  Config  Batch Size" in captured.out
+    assert "2/2, about 0.0s left, own/micro/test/Sleep B=1 #1: " in captured.err
+    plain, sleep = read_records(home / "bench" / "results.jsonl")
+    assert (plain.config, sleep.config) == ("Plain", "Sleep")
+
+    assert main(["run", "ls", "--json"]) == OK
+    runs = _json(capsys)
+    assert {run["id"] for run in runs} == {plain.id, sleep.id}
+
+    assert main(["bench", "rerun", plain.id[-8:], "--json"]) == OK
+    (again,) = _json(capsys)
+    assert again["config"] == "Plain"
+    assert again["command"] == plain.command
+    assert again["id"] != plain.id
+
+    assert main(["bench", "table", "--json"]) == OK
+    assert {row["id"] for row in _json(capsys)} == {sleep.id, again["id"]}
+    assert main(["bench", "table", "--all", "--csv"]) == OK
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["config"] for row in rows] == ["Plain", "Sleep", "Plain"]
+    assert main(["bench", "table", "own/micro/test/Sleep", "--markdown"]) == OK
+    assert f"`{sleep.command}`" in capsys.readouterr().out
+    assert main(["bench", "table", "elsewhere"]) == USAGE
+    assert main(["bench", "rerun", "nothing"]) == USAGE
+
+
+@pytest.mark.slow
+def test_failed_and_wrong_rows_are_told_and_make_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    keys = [f"own/micro/test/{name}" for name in ("Fails", "Wrong", "Plain")]
+    assert main(["bench", "run", *keys, *QUICK, "-q"]) == PARTIAL
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert "RuntimeError: the fifth step is one too many" in captured.out
+    assert "! = the output is wrong" in captured.out
+    assert main(["bench", "run", keys[0], *QUICK, "-q"]) == FAILURE
+
+
+@pytest.mark.slow
+def test_the_batch_that_fits_the_latency_limit_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    # A step sleeps 2 ms per example and must take 11 ms; the machine may be slow, but no batch over 5 can make it.
+    assert main(["bench", "run", "own/micro/test/Sleep", *QUICK, "--search", "--json"]) == OK
+    captured = capsys.readouterr()
+    (row,) = json.loads(captured.out)
+    assert row["batch_size"] <= 5
+    assert "own/micro/test/Sleep B=8: " in captured.err or row["batch_size"] < 4
+
+
+@pytest.mark.slow
+def test_queries_that_come_at_random(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["bench", "run", "own/micro/test/Sleep", *QUICK, "--serving", "--batch", "2", "--json"])
+    (row,) = _json(capsys)
+    assert row["metric"] == "serving"
+    assert row["command"].endswith(f"--serving --file {OWN}")
+    # On a busy machine no rate may keep the limit, and then the row says so.
+    assert code == (FAILURE if row["error"] else OK)
+    if not row["error"]:
+        assert 0 < row["score"] < 550
+        assert row["latency_status"] == "met"
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_done(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from strobe.cli.bench_progress import ProgressLine
+
+    def interrupt(line: ProgressLine, progress: Any) -> None:
+        if progress.num_done == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressLine, "show", interrupt)
+    assert main(["bench", "run", "own/micro/test/Plain", "own/micro/test/Sleep", *QUICK]) == INTERRUPTED
+    assert "Plain" in capsys.readouterr().out
+    assert [record.config for record in read_records(home / "bench" / "results.jsonl")] == ["Plain"]
+
+
+class _Tty(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_is_drawn_over_on_a_terminal() -> None:
+    from strobe.bench.registry import find_one
+    from strobe.bench.runner.options import Cell
+    from strobe.bench.runner.session import Progress
+    from strobe.cli.bench_progress import ProgressLine
+    from strobe.cli.render import Screen
+
+    stream = _Tty()
+    line = ProgressLine(Screen(), Terminal(stream, environ={"COLUMNS": "60", "TERM": "xterm"}))
+    cell = Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)
+    line.show(Progress(cell=cell, repeat=1, num_done=6, num_repeats=24, left_s=90.0))
+    line.clear()
+    assert stream.getvalue() == "\r\x1b[K█████░░░░░░░░░░░░░░░ 6/24, about 1m 30s left, dlrm/ootb/in…\r\x1b[K"
