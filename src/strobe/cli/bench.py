@@ -11,6 +11,7 @@ from strobe.cli import (
     bench_history,
     bench_load,
     bench_peaks,
+    bench_publish,
     bench_run,
     bench_swarm,
     bench_table,
@@ -26,6 +27,6 @@ def register(subparsers: Subparsers) -> None:
         summary="proxy workloads, load profiles and swarm benchmarks",
         examples=["strobe bench run", "strobe bench table", "strobe bench load --profile v1-empty"],
     )
-    suite = (bench_catalog, bench_run, bench_table, bench_compare, bench_history, bench_peaks)
+    suite = (bench_catalog, bench_run, bench_table, bench_compare, bench_history, bench_publish, bench_peaks)
     for module in (*suite, bench_load, bench_swarm):
         module.register(commands)

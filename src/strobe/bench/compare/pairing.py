@@ -54,6 +54,11 @@ def row_name(record: Record) -> str:
     return " ".join(filter(None, [record.benchmark, *own, *size]))
 
 
+def without_precision(config: str) -> str:
+    """Return a configuration's name without the number formats at its end: what it computes, not how exactly."""
+    return _PRECISION.sub("", config)
+
+
 def newest(records: Iterable[Record]) -> dict[RowKey, Record]:
     """Return the last record of each row: a side is one session per row, for sessions must not be mixed."""
     found: dict[RowKey, Record] = {}
@@ -106,7 +111,7 @@ def _is_one_session(a: Record, b: Record) -> bool:
 def _counterpart(record: Record, plain: Sequence[Record]) -> Record | None:
     def task(one: Record) -> RowKey:
         model, _, mode, config = one.benchmark.split("/", 3)
-        return (model, mode, _PRECISION.sub("", config), str(one.batch_size), f"{one.devices}x{one.nodes}")
+        return (model, mode, without_precision(config), str(one.batch_size), f"{one.devices}x{one.nodes}")
 
     rivals = [one for one in plain if task(one) == task(record)]
 

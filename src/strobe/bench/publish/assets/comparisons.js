@@ -1,0 +1,82 @@
+// What is compared: OOTB with Optimized on a system, systems with each other, and environments from session to session.
+
+function comparisonTable(found, nameA, nameB) {
+  const reach = reachOf(found.rows.filter((row) => row.speedup !== null));
+  const body = found.rows.map((row) => h("tr", { class: "row" },
+    h("td", { "data-field": "name" }, row.benchmark, row.batch_size === null ? "" : h("span", { class: "dim" }, ` B=${row.batch_size}`)),
+    h("td", { class: "number", "data-field": "a" }, row.a_text),
+    h("td", { class: "number", "data-field": "b" }, row.b_text),
+    row.speedup === null ? h("td", { "data-field": "speed" }, "") : h("td", { class: "number score", "data-field": "speed" }, withHint(h("span", {}, speedup(row.speedup)), () => comparisonHint(row, nameA, nameB))),
+    h("td", { "data-field": "whisker" }, row.speedup === null ? "" : whisker(row, reach)),
+    h("td", { "data-field": "verdict" }, chip(row.verdict, VERDICTS[row.verdict])),
+    h("td", { class: "wrap dim", "data-field": "notes" }, row.notes.join("; ")),
+  ));
+  const heads = [["Benchmark"], [nameA, "number"], [nameB, "number"], ["Speed-up", "number"], ["95 % bounds"], ["Verdict"], [""]];
+  return h("div", { class: "card scroll" }, h("table", { class: "folding compared" }, h("thead", {}, h("tr", {}, heads.map(([name, kind]) => h("th", { class: kind, scope: "col" }, name)))), h("tbody", {}, body)));
+}
+
+function comparisonHint(row, nameA, nameB) {
+  return h("div", {}, h("b", {}, `${speedup(row.speedup)} (${row.low.toFixed(3)} to ${row.high.toFixed(3)})`), definitions([
+    ["p", row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)],
+    ["Noise floor", row.noise_source === "interleaved" ? "none: measured in turns" : `${percent(row.noise_floor)} (${row.noise_source})`],
+    [nameA, `n=${row.a.samples.length}`],
+    [nameB, `n=${row.b.samples.length}`],
+    ["Changes", row.changes.join("; ")],
+  ]));
+}
+
+function geomeanText(found) {
+  const mean = found.geomean;
+  if (!mean) return "";
+  return `Geometric mean ${speedup(mean.value)} (95 % bounds ${mean.low.toFixed(3)} to ${mean.high.toFixed(3)}, ${mean.rows} rows).`;
+}
+
+function implementationsView() {
+  const systems = figures.systems.filter((system) => system.pairs.rows.length);
+  if (!systems.length) return [h("div", { class: "card empty" }, "No benchmark has both an OOTB and an Optimized result.")];
+  return systems.map((system) => h("section", {},
+    h("div", { class: "intro" }, h("h2", {}, system.title), h("p", {}, geomeanText(system.pairs))),
+    comparisonTable(system.pairs, "OOTB", "Optimized"),
+  ));
+}
+
+function systemsView() {
+  const titles = new Map(figures.systems.map((system, index) => [system.id, `${index + 1}. ${system.title}`]));
+  const select = h("select", {}, figures.between.map((found, index) => h("option", { value: index }, `${titles.get(found.a)}  →  ${titles.get(found.b)}`)));
+  const place = h("section");
+  const draw = () => {
+    const found = figures.between[Number(select.value)];
+    place.replaceChildren(
+      h("p", {}, geomeanText(found)),
+      found.rows.length ? comparisonTable(found, "A", "B") : h("div", { class: "card empty" }, "These systems have no row in common."),
+      h("h2", {}, "What differs"),
+      environmentTable(found.environment, "A", "B"),
+    );
+  };
+  select.addEventListener("change", draw);
+  draw();
+  return [h("div", { class: "bar" }, h("label", {}, "A → B", select)), place];
+}
+
+function environmentTable(rows, nameA, nameB) {
+  if (!rows.length) return h("div", { class: "card empty" }, "Nothing that is recorded.");
+  return h("div", { class: "card scroll" }, h("table", {},
+    h("thead", {}, h("tr", {}, ["", nameA, nameB].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, rows.map((row) => h("tr", { class: "row" }, h("td", {}, row.name), h("td", { class: "wrap mono" }, row.a || "–"), h("td", { class: "wrap mono" }, row.b || "–")))),
+  ));
+}
+
+function environmentView() {
+  return figures.systems.map((system) => h("section", {},
+    h("h2", {}, system.title),
+    h("div", { class: "grid" },
+      h("div", { class: "card" }, h("h3", {}, "Hardware"), definitions(Object.entries(system.hardware))),
+      h("div", { class: "card" }, h("h3", {}, "Software"), definitions(Object.entries(system.software))),
+    ),
+    system.changes.length ? h("h2", {}, "Changes between sessions") : null,
+    system.changes.map((change, index) => h("details", { open: index === 0 },
+      h("summary", {}, `${day(change.from)} → ${day(change.to)}: ${change.rows.map((row) => row.name).join(", ")}`),
+      environmentTable(change.rows, "before", "after"),
+    )),
+  ));
+}

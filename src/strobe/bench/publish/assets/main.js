@@ -1,0 +1,47 @@
+// Views by the address's hash, so that each has a link; the theme; and what the page says about itself.
+
+const VIEWS = [
+  ["results", "Results", resultsView, true],
+  ["implementations", "OOTB v. Optimized", implementationsView, figures.systems.some((system) => system.pairs.rows.length)],
+  ["systems", "Systems", systemsView, figures.between.length > 0],
+  ["curves", "Latency–throughput", curvesView, figures.systems.some((system) => system.curves.length)],
+  ["history", "History", historyView, figures.history.length > 0],
+  ["environment", "Environment", environmentView, true],
+].filter(([, , , isThere]) => isThere);
+
+const nav = document.querySelector("nav");
+const main = document.querySelector("main");
+const links = new Map(VIEWS.map(([name, title]) => [name, h("a", { href: `#${name}` }, title)]));
+nav.append(...links.values());
+
+function show() {
+  const name = location.hash.slice(1);
+  const [view, title, draw] = VIEWS.find(([known]) => known === name) ?? VIEWS[0];
+  for (const [known, link] of links) {
+    if (known === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  hint.hidden = true;
+  document.title = `${title} – ${figures.title}`;
+  main.replaceChildren(...draw());
+  window.scrollTo(0, 0);
+}
+
+const THEMES = ["auto", "light", "dark"];
+const themeButton = h("button", { type: "button", class: "quiet" });
+let theme = 0;
+function setTheme(index) {
+  theme = index % THEMES.length;
+  if (theme) document.documentElement.dataset.theme = THEMES[theme];
+  else delete document.documentElement.dataset.theme;
+  themeButton.textContent = `Theme: ${THEMES[theme]}`;
+}
+themeButton.addEventListener("click", () => setTheme(theme + 1));
+setTheme(0);
+
+document.querySelector("h1").append(figures.title);
+document.querySelector(".tools").append(themeButton);
+document.querySelector("footer").append(`Made ${day(figures.made)} by Strobe ${figures.strobe}. Raw records: results.jsonl beside this page.`);
+window.addEventListener("hashchange", show);
+document.addEventListener("scroll", () => (hint.hidden = true), { passive: true });
+show();

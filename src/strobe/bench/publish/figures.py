@@ -1,0 +1,188 @@
+"""What the page shows, as plain values: rows per system, pairs, curves, histories, differences of environments.
+
+Everything is decided here (verdicts, steps, which points make a curve); the page only draws. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import combinations, pairwise
+from typing import Any
+
+from strobe.bench import stats, table
+from strobe.bench.compare import (
+    Comparison,
+    History,
+    environment_diff,
+    pair,
+    pair_implementations,
+    report,
+)
+from strobe.bench.compare.comparison import compare
+from strobe.bench.compare.pairing import machine, newest, row_name, without_precision
+from strobe.bench.history import Series, trace
+from strobe.bench.latency import percentile
+from strobe.bench.records import Record
+
+Fields = dict[str, Any]
+
+#: points of a distribution that are drawn
+_QUANTILES = 41
+#: so many systems are compared with each other; more would be a page of its own
+_MAX_SYSTEMS = 6
+
+
+def collect(records: Sequence[Record]) -> Fields:
+    """Return the figures of the page; raises ValueError if there are none."""
+    rows = [record for record in records if table.is_row(record)]
+    if not rows:
+        raise ValueError("no results of benchmarks among the records")
+    by_system: dict[str, list[Record]] = defaultdict(list)
+    for record in rows:
+        by_system[machine(record.environment)].append(record)
+    history = History(rows)
+    return {
+        "systems": [_system(name, own, history) for name, own in by_system.items()],
+        "between": [
+            _between(a, b, by_system[a], by_system[b], history)
+            for a, b in combinations(list(by_system)[-_MAX_SYSTEMS:], 2)
+        ],
+        "history": [_series(series) for series in trace(rows) if len(series.records) > 1],
+        "legend": {sign: meaning for sign, meaning in table.MEANINGS.items() if sign != "~"},
+    }
+
+
+def _system(name: str, records: Sequence[Record], history: History) -> Fields:
+    current = list(newest(records).values())
+    last = max(records, key=lambda record: record.id)
+    found = compare(pair_implementations(current), history=history)
+    return {
+        "id": name,
+        "title": table.system_title(last),
+        "host": last.environment.host,
+        "hardware": last.environment.hardware,
+        "software": last.environment.software,
+        "rows": [_row(record) for record in current],
+        "pairs": _comparison(found),
+        "curves": _curves(current),
+        "changes": _changes(records),
+    }
+
+
+def _row(record: Record) -> Fields:
+    fields = table.as_fields(record)
+    steps_ms = [1e3 * value for repeat in record.repeats for value in repeat.wall_s]
+    found = record.digest() if record.samples else None
+    return {
+        **fields,
+        "name": row_name(record),
+        "score_text": table.score_text(record),
+        "spread_percent": 100 * found.mad / found.median if found and found.median else None,
+        "is_unstable": bool(found and found.is_unstable),
+        "samples": list(record.samples),
+        "steps_ms": _quantiles(steps_ms),
+        "num_steps": len(steps_ms),
+        "changes": list(record.changes),
+        "git_commit": record.environment.git_commit,
+        "is_dirty": record.environment.is_dirty,
+    }
+
+
+def _quantiles(values: Sequence[float]) -> list[float]:
+    if len(values) <= _QUANTILES:
+        return sorted(values)
+    return [stats.quantile(values, index / (_QUANTILES - 1)) for index in range(_QUANTILES)]
+
+
+def _comparison(found: Comparison) -> Fields:
+    fields = report.as_fields(found)
+    for row, texts in zip(fields["rows"], found.rows, strict=True):
+        row["a_text"], row["b_text"] = (f"{report.score(side)} {side.unit}" for side in (texts.a, texts.b))
+        row["changes"] = list(texts.b.changes)
+    return fields
+
+
+def _between(a: str, b: str, of_a: Sequence[Record], of_b: Sequence[Record], history: History) -> Fields:
+    found = compare(pair(of_a, of_b, across_systems=True), history=history)
+    return {"a": a, "b": b, **_comparison(found)}
+
+
+def _curves(records: Iterable[Record]) -> list[Fields]:
+    """Return a latency–throughput picture for each task that was measured at more than one point."""
+    tasks: dict[tuple[str, str, str], dict[str, list[Fields]]] = defaultdict(lambda: defaultdict(list))
+    limits: dict[tuple[str, str, str], float] = {}
+    for record in records:
+        times = [value for repeat in record.repeats for value in repeat.wall_s]
+        is_wrong = record.correctness is not None and not record.correctness.is_correct
+        if not times or not record.samples or is_wrong or record.unit != "ex/s" or record.metric != "throughput":
+            continue
+        task = (record.model, record.mode, without_precision(record.config))
+        tasks[task][f"{record.subject} {record.config}"].append(
+            {
+                "batch": record.batch_size,
+                "latency_ms": 1e3 * percentile(times, 0.95),
+                "score": stats.median(record.samples),
+                "signs": table.signs(record),
+            }
+        )
+        if record.latency is not None:
+            limits[task] = record.latency.limit_ms
+    return [
+        {
+            "title": " ".join(filter(None, task)),
+            "limit_ms": limits.get(task),
+            "lines": [
+                {"label": label, "points": sorted(points, key=lambda point: point["batch"] or 0)}
+                for label, points in lines.items()
+            ],
+        }
+        for task, lines in tasks.items()
+        if sum(map(len, lines.values())) > 1
+    ]
+
+
+def _series(series: Series) -> Fields:
+    return {
+        "name": series.name,
+        "system": series.machine,
+        "version": series.version,
+        "unit": series.records[0].unit,
+        "better": series.records[0].better,
+        "points": [_point(record) for record in series.records],
+        "levels": [[level.start, level.stop, level.value] for level in series.levels],
+        "steps": [
+            {"index": step.index, "change": step.change, "before": step.commits[0], "after": step.commits[1]}
+            for step in series.steps
+        ],
+        "against_best": series.against_best,
+        "is_worse": series.is_worse,
+    }
+
+
+def _point(record: Record) -> Fields:
+    found = record.digest()
+    return {
+        "score": found.median,
+        "low": found.low,
+        "high": found.high,
+        "n": found.n,
+        "commit": record.environment.git_commit + ("+" if record.environment.is_dirty else ""),
+        "at": record.environment.started_at,
+    }
+
+
+def _changes(records: Sequence[Record]) -> list[Fields]:
+    """Return what changed on a system from session to session, the newest first."""
+    sessions: dict[str, Record] = {}
+    for record in sorted(records, key=lambda record: record.id):
+        sessions.setdefault(record.environment.started_at, record)
+    ordered = list(sessions.values())
+    found = []
+    for before, after in pairwise(ordered):
+        differing = environment_diff(before.environment, after.environment)
+        # That the code has changed is what the histories are about.
+        rows = [{"name": name, "a": a, "b": b} for name, a, b in differing if name not in ("git_commit", "is_dirty")]
+        if rows:
+            found.append({"from": before.environment.started_at, "to": after.environment.started_at, "rows": rows})
+    return found[::-1][:20]

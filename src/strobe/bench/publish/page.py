@@ -1,0 +1,50 @@
+"""Putting the page together: assets and figures into one HTML file, and the raw records beside it."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+
+from strobe._version import __version__
+from strobe.bench.publish.figures import collect
+from strobe.bench.records import Record, append_records
+
+_ASSETS = Path(__file__).parent / "assets"
+#: in the order in which they need each other
+_SCRIPTS = ("dom.js", "plots.js", "results.js", "comparisons.js", "history.js", "main.js")
+PAGE = "index.html"
+RECORDS = "results.jsonl"
+
+
+def publish(records: Sequence[Record], directory: Path, *, title: str = "Benchmarks") -> Path:
+    """Write the page and the records into a directory and return the page's path; what is there is replaced."""
+    directory.mkdir(parents=True, exist_ok=True)
+    page = directory / PAGE
+    page.write_text(render(records, title=title), encoding="utf-8")
+    raw = directory / RECORDS
+    raw.unlink(missing_ok=True)
+    append_records(raw, records)
+    return page
+
+
+def render(records: Sequence[Record], *, title: str = "Benchmarks", now: datetime | None = None) -> str:
+    """Return the page."""
+    figures = collect(records)
+    figures["title"] = title
+    figures["made"] = (now or datetime.now(timezone.utc)).isoformat(timespec="seconds")
+    figures["strobe"] = __version__
+    # A text that holds "</script>" must not end the script it stands in.
+    data = json.dumps(figures, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
+    parts = {
+        "title": html.escape(title),
+        "style": (_ASSETS / "page.css").read_text(encoding="utf-8"),
+        "script": "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in _SCRIPTS),
+        "figures": data,
+    }
+    page = (_ASSETS / "page.html").read_text(encoding="utf-8")
+    for name, text in parts.items():
+        page = page.replace(f"{{{{{name}}}}}", text, 1)
+    return page

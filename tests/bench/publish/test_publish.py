@@ -1,0 +1,70 @@
+"""What is written, without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from strobe.bench.publish import publish, render
+from strobe.bench.publish.figures import collect
+from strobe.bench.records import append_records, read_records
+from strobe.cli import main
+from tests.bench.publish.suite import STEP_AT, records
+
+
+def _figures(page: str) -> dict[str, Any]:
+    found = re.search(r'<script id="figures" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found
+    read: dict[str, Any] = json.loads(found[1])
+    return read
+
+
+def test_the_page_refers_to_nothing_outside() -> None:
+    page = render(records())
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+    assert not re.search(r"<(link|img|script src|iframe)", page)
+    assert "{{" not in page
+
+
+def test_no_text_ends_the_script_it_stands_in() -> None:
+    evil = "</script><script>alert(1)</script>"
+    made = [msgspec.structs.replace(one, config=evil, command=evil) for one in records()[:1]]
+    page = render(made, title=evil)
+    assert evil not in page
+    assert _figures(page)["systems"][0]["rows"][0]["config"] == evil
+
+
+def test_the_raw_records_lie_beside_it(tmp_path: Path) -> None:
+    for _ in range(2):  # what is there is replaced
+        publish(records(), tmp_path)
+    assert list(read_records(tmp_path / "results.jsonl")) == records()
+
+
+def test_figures() -> None:
+    found = collect(records())
+    assert [len(system["rows"]) for system in found["systems"]] == [17, 9]
+    (worse,) = [series for series in found["history"] if series["is_worse"]]
+    assert [step["index"] for step in worse["steps"]] == [STEP_AT]
+    changed = [row for change in found["systems"][0]["changes"] for row in change["rows"]]
+    assert changed == [{"name": "torch", "a": "2.12.0", "b": "2.13.0"}]
+    (dlrm,) = [task for task in found["systems"][0]["curves"] if task["title"] == "DLRM Inference tiny-100k"]
+    assert [point["batch"] for point in dlrm["lines"][0]["points"]] == [8, 64, 512]
+    titles = [task["title"] for task in found["systems"][0]["curves"]]
+    assert not any("CvT" in title for title in titles)  # what is incorrect has no place on a curve
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "results.jsonl"
+    append_records(path, records()[:3])
+    assert main(["bench", "publish", str(tmp_path / "site"), "--results", str(path), "--title", "Mine"]) == 0
+    page = Path(capsys.readouterr().out.strip())
+    assert page == tmp_path / "site" / "index.html"
+    assert _figures(page.read_text())["title"] == "Mine"
+    path.write_text("")
+    assert main(["bench", "publish", str(tmp_path / "site"), str(path)]) == 2
+    assert "nothing to publish" in capsys.readouterr().err
