@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shutil
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
 from strobe.home import Home
 from tests.cli.conftest import Strobe, record
+from tests.remote.real_server import RealServer
 
 GOLDEN = Path(__file__).parents[1] / "importers" / "golden"
 RUN = "local/digits/p61g5ln2"
@@ -111,3 +115,29 @@ def test_another_run_is_never_written_into(strobe: Strobe, home: Home) -> None:
 
 def test_a_project_that_cannot_be_is_a_usage_error(strobe: Strobe) -> None:
     assert strobe("import", "wandb", str(GOLDEN / "wandb"), "--project", "a/b").code == 2
+
+
+def test_imported_runs_reach_a_server_whole(
+    strobe: Strobe, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strobe("import", "wandb", str(GOLDEN / "wandb"))
+    strobe("import", "tensorboard", str(GOLDEN / "tensorboard"))
+    (tmp_path / "server").mkdir()
+    server = RealServer(tmp_path / "server")
+    try:
+        monkeypatch.setenv("STROBE_API_KEY", server.key)
+        synced = strobe("sync", "--all", "--host", server.url, "--json")
+        assert synced.code == 0, synced.err
+        assert (synced.json["synced"], synced.json["failed"]) == (4, 0)
+        server.store.settler.settle()
+        here, there = (strobe("run", "ls", "--json", *host).json for host in ([], ["--host", server.url]))
+        for run in (*here, *there):
+            del run["entity"], run["directory"], run["url"]
+        # Two began at the same time, to the nanosecond.
+        assert sorted(there, key=itemgetter("id")) == sorted(here, key=itemgetter("id"))
+        for run in here:
+            exported = [strobe("run", "export", run["id"], *host).out for host in ([], ["--host", server.url])]
+            rows = [list(csv.DictReader(io.StringIO(text))) for text in exported]
+            assert rows[0] == rows[1]
+    finally:
+        server.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import BinaryIO, NamedTuple
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from strobe.importers.loss import Loss
 from strobe.importers.tensorboard import frames as tensorboard
-from strobe.importers.tensorboard.crc32c import crc32c, masked_crc32c
+from strobe.importers.tensorboard.crc32c import crc32c, masked_crc32c, masked_crc32c_of
 from strobe.importers.wandb import frames as wandb
 from tests.importers.encoding import BLOCK, tf_record, wandb_file
 
@@ -65,6 +66,24 @@ def test_the_checksum_is_castagnolis() -> None:
     assert crc32c(b"") == 0
     assert crc32c(bytes(32)) == 0x8A9136AA
     assert crc32c(bytes(range(32))) == 0x46DD794E
+
+
+@given(st.lists(st.binary(max_size=12), max_size=200))
+def test_checksums_side_by_side_are_those_of_one(parts: list[bytes]) -> None:
+    starts = accumulate((len(part) for part in parts), initial=0)
+    spans = [(start, len(part)) for start, part in zip(starts, parts, strict=False)]
+    assert masked_crc32c_of(b"".join(parts), spans) == [masked_crc32c(part) for part in parts]
+
+
+def test_many_records_and_long_ones_come_back() -> None:
+    records = [bytes([number % 251]) * (number % 5 + 1) for number in range(50_000)]
+    records[70:70] = [bytes(range(256)) * 4_200]
+    content = bytearray(tf_file(records))
+    assert read(tensorboard.read_records, bytes(content)) == (records, [])
+    content[len(tf_file(records[:60])) + 13] ^= 1
+    found, losses = read(tensorboard.read_records, bytes(content))
+    assert found == records[:60] + records[61:]
+    assert len(losses) == 1
 
 
 @both

@@ -100,6 +100,7 @@ def test_hparams_are_the_config(imported: Imported) -> None:
 def test_tensorboardx(imported: Imported) -> None:
     _, run, _ = imported["x"]
     assert [row["loss"] for row in run.rows() if "loss" in row] == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert (run.started_ns, run.ended_ns) == (START * 1e9, (START + 5) * 1e9)
     assert sum(load(run.summary["histogram"], run.run_dir.files).histogram) == 100
 
 

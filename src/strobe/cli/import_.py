@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _DRAW_S = 0.2
 _LINE_S = 5.0
+#: places in damaged files that are said one by one
+_MAX_SHOWN = 10
 _DETAIL = (
     "PATH is {path}. What was imported before\n"
     "is left alone; --replace imports it again and moves the run that was there to the trash.\n"
@@ -177,9 +179,11 @@ def _show(fact: dict[str, Any], screen: Screen) -> None:
     screen.out("  ".join([*parts, ", ".join(counts) or fact["sources"][0]]))
     if status == "changed":
         screen.note("  its files have changed since it was imported; --replace imports it again")
-    for loss in fact["losses"]:
+    for loss in fact["losses"][:_MAX_SHOWN]:
         lost = f"{loss['end'] - loss['start']:,} bytes at {loss['start']:,}"
         screen.warn(f"  {loss['file']}: {lost} could not be read: {loss['reason']}")
+    if (more := len(fact["losses"]) - _MAX_SHOWN) > 0:
+        screen.warn(f"  and {more:,} more places; --json lists them")
     for kind, count in fact["left_out"].items():
         screen.note(f"  left out: {count:,} × {kind}")
     for note in fact["notes"]:

@@ -16,6 +16,8 @@ from strobe.home import RunPath
 from strobe.importers.loss import Loss
 from strobe.journal import event as ev
 
+_MAX_NOTES = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -91,9 +93,9 @@ class Report:
         self.losses.append((path, loss))
 
     def note(self, text: str) -> None:
-        """Say something once, however often it happens."""
-        if text not in self.notes:
-            self.notes.append(text)
+        """Say something once, however often it happens; a file that is wrong all over is not worth a book."""
+        if text not in self.notes and len(self.notes) <= _MAX_NOTES:
+            self.notes.append(text if len(self.notes) < _MAX_NOTES else "and more of that kind")
 
     @property
     def is_damaged(self) -> bool:

@@ -53,14 +53,17 @@ class Message:
         self._fields: dict[int, list[int | bytes]] = {}
         offset, size = 0, len(data)
         while offset < size:
-            tag, offset = read_varint(data, offset)
+            # Nearly all tags and lengths are one byte, which is read here and now.
+            tag = data[offset]
+            tag, offset = (tag, offset + 1) if tag < 0x80 else read_varint(data, offset)
             kind = tag & 7
             item: int | bytes
             if kind == VARINT:
                 item, offset = read_varint(data, offset)
             else:
                 if kind == BYTES:
-                    length, offset = read_varint(data, offset)
+                    length = data[offset] if offset < size else 0x80
+                    length, offset = (length, offset + 1) if length < 0x80 else read_varint(data, offset)
                 elif (length := _SIZES.get(kind, -1)) < 0:
                     raise WireError(f"a field has wire type {kind}, which nobody writes")
                 item = data[offset : offset + length]

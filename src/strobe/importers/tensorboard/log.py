@@ -40,6 +40,7 @@ class EventLog:
         self._num_starts = 0
         self._version = 0.0
         self._last_step = -(1 << 63)
+        #: the latest time of a value
         self._now_ns = 0
         self._state = "finished"
         # The row that is being put together.
@@ -114,6 +115,8 @@ class EventLog:
                 yield from self._start(at_ns)
             self._row_step, self._row_ns = step, at_ns
         row[tag] = value
+        if at_ns > self._now_ns:
+            self._now_ns = at_ns
         if self._steps.get(tag) == step:
             self._num_repeated += 1
         self._steps[tag] = step
@@ -128,6 +131,7 @@ class EventLog:
     def _start(self, at_ns: int, from_step: int | None = None) -> Iterator[Item]:
         identity = f"{self._identity} {self._num_starts}" if self._num_starts else self._identity
         self._num_starts += 1
+        self._now_ns = max(self._now_ns, at_ns)
         yield Start(identity, ev.Started(time_ns=at_ns, from_step=from_step, attributes=self._attributes))
 
     def _restart(self, at_ns: int, from_step: int | None) -> Iterator[Item]:
@@ -153,12 +157,7 @@ class EventLog:
 
     def _time_ns(self, wall_s: float) -> int:
         """Return a time in nanoseconds; one that cannot be (NaN, before 1970) is that of the record before."""
-        if not 0 < wall_s < 1e10:
-            return self._now_ns
-        at_ns = int(wall_s * 1e9)
-        if at_ns > self._now_ns:
-            self._now_ns = at_ns
-        return at_ns
+        return int(wall_s * 1e9) if 0 < wall_s < 1e10 else self._now_ns
 
 
 def _number(text: str) -> float:

@@ -13,6 +13,7 @@ from strobe.importers.wandb.fields import Changes, Item, Time
 OWN_KEYS = frozenset(("_step", "_timestamp", "_runtime", "_wandb"))
 #: no value in wandb is nested deeper; a file that says otherwise is not to be followed
 _MAX_DEPTH = 200
+_decode = json.JSONDecoder().raw_decode
 
 
 def time_ns(moment: Message | None) -> int:
@@ -53,7 +54,9 @@ def value_of(item: Message) -> Any:
 def parse_json(text: str) -> Any:
     """Return what a JSON text says; NaN and the infinities are bare words in wandb's."""
     try:
-        return json.loads(text)
+        # What json.loads does, without its looks for white space, of which wandb writes none.
+        value, end = _decode(text)
+        return value if end == len(text) else json.loads(text)
     except (ValueError, RecursionError) as exc:
         raise WireError(f"a value is no JSON: {text[:40]!r}") from exc
 
