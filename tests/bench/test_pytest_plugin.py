@@ -1,0 +1,84 @@
+"""The fixture `strobe_bench`, in a real pytest of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from strobe.bench.records import read_records
+
+#: an installation made before the entry point was declared does not load the plugin by itself
+IS_INSTALLED = any(one.name == "strobe_bench" for one in entry_points(group="pytest11"))
+PLUGIN = [] if IS_INSTALLED else ["-p", "strobe.bench.pytest_plugin"]
+
+TESTS = """
+import time
+
+def add(one, other=1):
+    return one + other
+
+def test_result_is_passed_on(strobe_bench):
+    assert strobe_bench(add, 2, other=3) == 5
+
+def test_two(strobe_bench):
+    strobe_bench(add, 1)
+    strobe_bench(time.sleep, 0.002)
+    assert [record.benchmark for record in strobe_bench.records] == ["test_it.py::test_two", "test_it.py::test_two #2"]
+
+def test_no_result_of_a_failure(strobe_bench):
+    strobe_bench(add, "a")
+
+def test_without(): ...
+"""
+
+
+def _pytest(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (directory / "test_it.py").write_text(TESTS)
+    words = ["-m", "pytest", *PLUGIN, "--strobe-bench-seconds", "0.02", "-q", *options]
+    return subprocess.run([sys.executable, *words], cwd=directory, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_results_are_recorded_and_summed_up(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    done = _pytest(tmp_path, "--strobe-bench-records", str(path))
+    assert "1 failed, 3 passed" in done.stdout
+    names = ["test_result_is_passed_on", "test_two", "test_two #2"]
+    found = list(read_records(path))
+    assert [record.benchmark for record in found] == [f"test_it.py::{name}" for name in names]
+    add, _, sleep = found
+    assert (add.metric, add.unit, add.better, add.subject) == ("wall", "s", "less", "pytest")
+    assert add.repeats[0].inner_loops > 100
+    assert sleep.repeats[0].inner_loops == 1
+    assert min(sleep.samples) >= 0.002
+    assert 1 < len(add.samples) <= 10
+    assert sleep.environment.fingerprint
+    assert "= strobe_bench =" in done.stdout
+    assert "test_it.py::test_two #2: 2." in done.stdout
+
+
+@pytest.mark.slow
+def test_no_options_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
+    _pytest(tmp_path)
+    assert len(list(read_records(tmp_path / "home" / "bench" / "results.jsonl"))) == 3
+
+
+@pytest.mark.slow
+def test_once_is_quick_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    done = _pytest(tmp_path, "--strobe-bench-records", str(path), "--strobe-bench-once", "-k", "passed_on or without")
+    assert "2 passed" in done.stdout
+    assert not path.exists()
+
+
+@pytest.mark.slow
+def test_workers_of_xdist_tell_the_summary(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    done = _pytest(tmp_path, "--strobe-bench-records", str(path), "-n", "2", "-k", "passed_on")
+    assert "test_it.py::test_result_is_passed_on: " in done.stdout
+    assert len(list(read_records(path))) == 1
