@@ -1,5 +1,7 @@
 """`strobe swarm`: a peer of a swarm on the command line: run one, ask one, read and write records.
 
+Experts are in `swarm_serve`.
+
 Parses, calls strobe.swarm, prints; knows nothing of how peers find each other.
 """
 
@@ -13,6 +15,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from strobe.cli import swarm_serve
 from strobe.cli.parser import Subparsers, add_command, add_group
 from strobe.cli.render import Screen
 from strobe.errors import UsageError
@@ -27,7 +30,7 @@ def register(subparsers: Subparsers) -> None:
     commands = add_group(
         subparsers,
         "swarm",
-        summary="peers without a server: a DHT node, and its records",
+        summary="peers without a server: a DHT node, its records, and experts",
         examples=["strobe swarm dht --host 0.0.0.0 --port 4000", "strobe swarm get key --peer strobe://…"],
     )
     dht = add_command(
@@ -81,6 +84,7 @@ def register(subparsers: Subparsers) -> None:
     store.add_argument("--subkey", metavar="SUBKEY", help="make it one entry of a dictionary; JSON, or else text")
     store.add_argument("--for", dest="life_s", type=float, default=300.0, metavar="SECONDS", help="life (default: 300)")
     _add_peers(store)
+    swarm_serve.register(commands)
 
 
 def _add_peers(parser: argparse.ArgumentParser) -> None:

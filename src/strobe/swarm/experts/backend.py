@@ -3,6 +3,7 @@
 Called by one thread at a time (`lock`); knows nothing of queues, peers and wires. Forward passes keep nothing: a
 backward pass brings the inputs again and repeats the forward pass, so that a client may vanish between the two.
 """
+# mypy: disallow-subclassing-any=False
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import inspect
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from msgspec.structs import replace
@@ -121,13 +122,13 @@ class ExpertBackend:
         leaves = [tensor.detach().to(self.device).requires_grad_(tensor.is_floating_point()) for tensor in inputs]
         with torch.enable_grad():
             outputs = [output for output in self._call(leaves) if output.is_floating_point()]
-            pairs = [
-                (output, grad.to(self.device))
+            seeds = [
+                _Seed.apply(output, grad.to(self.device))
                 for output, grad in zip(outputs, grad_outputs, strict=True)
                 if output.requires_grad
             ]
-            if pairs:
-                torch.autograd.backward([output for output, _ in pairs], [grad for _, grad in pairs])
+            if seeds:
+                torch.autograd.backward(seeds)
         self._step()
         return [
             (torch.zeros_like(leaf) if leaf.grad is None else leaf.grad).detach().to("cpu")
@@ -178,6 +179,23 @@ class ExpertBackend:
             {str(number): spec for number, spec in enumerate(_specs(outputs))},
             max_batch_size,
         )
+
+
+class _Seed(torch.autograd.Function):
+    """A number whose gradient with respect to a tensor is a given one.
+
+    Why not give it to `torch.autograd.backward`: that imports torch's symbolic shapes to compare two sizes, which makes
+    the first backward pass of a server take seconds.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, output: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(grad)
+        return output.new_zeros(())
+
+    @staticmethod
+    def backward(ctx: Any, _: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return ctx.saved_tensors[0], None
 
 
 def _input_names(module: nn.Module, count: int) -> list[str]:

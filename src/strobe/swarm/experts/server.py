@@ -37,6 +37,8 @@ from strobe.swarm.net.network import PeerBusy
 
 _log = logging.getLogger("strobe.swarm.experts")
 _LEAST_LIFE_S: Final = 3.0
+#: names in a status
+_MAX_TOLD: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,9 +169,9 @@ class Server:
             self._saver.join(timeout_s)
             self.save()
 
-    def join(self) -> None:
-        """Wait until somebody calls `shutdown`."""
-        self._stopping.wait()
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Wait until somebody calls `shutdown`; return whether that has happened."""
+        return self._stopping.wait(timeout_s)
 
     def __enter__(self) -> Server:
         self.start()
@@ -187,17 +189,20 @@ class Server:
         for backend in self.backends.values():
             checkpoint.save(backend, self.checkpoint_dir)
 
-    def status(self) -> dict[str, Any]:
-        """Return what the server is doing."""
+    def figures(self) -> dict[str, float]:
+        """Return how the server is doing, by names that a run can log."""
         return {
             **self.meter.read(),
             "experts": len(self.backends),
-            "uids": self.uids[:1000],
             "steps": sum(backend.num_steps for backend in self.backends.values()),
             "queue_requests": self.queue.num_waiting,
             "queue_samples": self.queue.rows_waiting,
             "peers": self._num_peers,
         }
+
+    def status(self) -> dict[str, Any]:
+        """Return what the server tells whoever asks."""
+        return {**self.figures(), "uids": self.uids[:_MAX_TOLD]}
 
     # -- in the background -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,90 @@
+"""`strobe swarm serve` and `status` as real processes: experts of a file, checkpoints, a run, and the end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from strobe.cli import FAILURE, OK, USAGE, main
+
+pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
+
+MODULE = """
+import torch
+from torch import nn
+from strobe.swarm.experts import register_expert
+
+@register_expert("scale", torch.zeros)
+class Scale(nn.Module):
+    def __init__(self, hidden_dim):
+        super().__init__()
+        self.factor = nn.Parameter(torch.full((hidden_dim,), 2.0))
+
+    def forward(self, x):
+        return x * self.factor
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+def test_a_server_of_ones_own_experts_serves_logs_saves_and_resumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    from strobe.swarm.client import get_experts
+    from strobe.swarm.dht import DHT
+
+    (tmp_path / "mine.py").write_text(MODULE)
+    command = [sys.executable, "-m", "strobe", "swarm", "serve", "mine.[0:2].[0:3]", "--num-experts", "4"]
+    command += ["--class", "scale", "--module", str(tmp_path / "mine.py"), "--hidden-dim", "8", "--report", "0.2"]
+    command += ["--checkpoints", str(tmp_path / "experts"), "--learning-rate", "0.5", "--project", "servers"]
+    command += ["--home", str(tmp_path / "home"), "--json", "--optimizer", "sgd"]
+    factors = []
+    for _ in range(2):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        told = ""
+        while not told.rstrip().endswith("}"):
+            line = process.stdout.readline()
+            assert line, process.communicate()
+            told += line
+        started = json.loads(told)
+        uid = sorted(started["experts"])[0]
+        assert len(started["experts"]) == 4
+        with DHT([started["address"]], client_mode=True) as dht:
+            [expert] = get_experts(dht, [uid])
+            assert expert is not None
+            output = expert(torch.ones(1, 8))
+            factors.append(output.detach())
+            output.sum().backward()
+        assert main(["swarm", "status", started["address"], "--json"]) == OK
+        status = json.loads(capsys.readouterr().out)
+        assert (status["experts"], status["steps"], status["samples"]) == (4, status["steps"], 2)
+        assert main(["swarm", "status", started["address"]]) == OK
+        assert "4 experts" in capsys.readouterr().out
+        while "samples/s" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        assert process.returncode == 130
+    assert torch.equal(factors[0], torch.full((1, 8), 2.0))
+    assert torch.equal(factors[1], torch.full((1, 8), 1.5))  # what it learned before it was stopped
+    assert len(list((tmp_path / "home" / "runs" / "local" / "servers").iterdir())) == 2
+
+
+def test_what_cannot_be_served_or_asked_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    from strobe.swarm.dht import DHT
+
+    assert main(["swarm", "serve", "ffn"]) == USAGE
+    assert "ffn" in capsys.readouterr().err
+    assert main(["swarm", "serve", "ffn.0", "--class", "unheard"]) == USAGE
+    assert "unheard" in capsys.readouterr().err
+    with DHT() as dht:
+        assert main(["swarm", "status", str(dht.address)]) == FAILURE
+        assert "serves no experts" in capsys.readouterr().err
