@@ -25,7 +25,7 @@ _WHOLE, _FIRST, _LAST = 1, 2, 4
 class Tracker:
     def __init__(self, directory: str, mode: str, features: dict[str, str]) -> None:
         self._directory = directory
-        self._mode = mode
+        self._mode: Any = mode  # wandb names each of its modes in its types
         self._features = features
 
     def setup(self) -> None:
