@@ -15,7 +15,7 @@ from strobe.bench.workloads.cvt.model import CONFIGS, Attention, Block
 from strobe.bench.workloads.cvt.ootb import CvtTask
 from strobe.bench.workloads.layers.compiling import compile_frozen, compile_training
 from strobe.bench.workloads.layers.fold import fold_batch_norms
-from strobe.bench.workloads.layers.int8 import quantize_linears
+from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch
 
@@ -60,7 +60,8 @@ def optimize_fp32(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., 
 
 def optimize_int8(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
     """Fold and fuse, then quantise the linear layers."""
-    return quantize_linears(fuse_attention(fold_batch_norms(model)).eval())
+    fast: Callable[..., Any] = quantize_linears(fuse_attention(fold_batch_norms(model)).eval())
+    return fast
 
 
 def optimize_training(model: nn.Module) -> Callable[..., Any]:

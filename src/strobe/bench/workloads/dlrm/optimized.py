@@ -14,7 +14,8 @@ from torch import nn
 from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables
 from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
 from strobe.bench.workloads.dlrm.ootb import DlrmTask
-from strobe.bench.workloads.layers.int8 import quantize_linears
+from strobe.bench.workloads.layers.fp32_linear import pack_linears
+from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference
 from strobe.bench.workloads.task import Batch
 
@@ -28,8 +29,8 @@ class FastDlrm(nn.Module):
     def __init__(self, model: Dlrm, bits: Bits, is_int8: bool) -> None:
         super().__init__()
         self.tables = FastTables(model.tables, bits)
-        self.bottom = quantize_linears(model.bottom) if is_int8 else model.bottom
-        self.top = quantize_linears(model.top) if is_int8 else model.top
+        replace = quantize_linears if is_int8 else pack_linears
+        self.bottom, self.top = replace(model.bottom), replace(model.top)
         vectors = len(model.tables) + 1
         self.register_buffer("pairs_P", model.pairs[0] * vectors + model.pairs[1])
 

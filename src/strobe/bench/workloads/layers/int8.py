@@ -1,4 +1,4 @@
-"""Eight-bit integers by torch's own quantisation: dynamic for linear layers, static and calibrated for convolutions."""
+"""Eight-bit integers by torch's own quantisation, static and calibrated, for convolutions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.ao.quantization import QConfigMapping, get_default_qconfig_mapping, quantize_dynamic
+from torch.ao.quantization import QConfigMapping, get_default_qconfig_mapping
 from torch.ao.quantization.quantize_fx import convert_fx, prepare_fx
-
-
-def quantize_linears(model: nn.Module) -> Callable[..., Any]:
-    """Give linear layers 8-bit weights; activations are scaled as they come."""
-    torch.backends.quantized.engine = "x86"
-    quantized: Callable[..., Any] = quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
-    return quantized
 
 
 def quantize_statically(model: nn.Module, calibration: Iterable[tuple[Any, ...]]) -> Callable[..., Any]:

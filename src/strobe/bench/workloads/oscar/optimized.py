@@ -9,7 +9,8 @@ from torch import nn
 
 from strobe.bench.workloads.layers.compiling import compile_training
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
-from strobe.bench.workloads.layers.int8 import quantize_linears
+from strobe.bench.workloads.layers.fp32_linear import pack_linears
+from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.oscar.model import CONFIGS
 from strobe.bench.workloads.oscar.ootb import OscarTask
@@ -17,16 +18,17 @@ from strobe.bench.workloads.task import Batch
 
 
 def optimize_fp32(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
-    """Drop padding, fuse projections and attention."""
+    """Drop padding, fuse projections and attention, lay weights out beforehand."""
     model.encoder = FastEncoder(model.encoder, is_packing=True)
-    fast: Callable[..., Any] = model.eval()
+    fast: Callable[..., Any] = pack_linears(model.eval())
     return fast
 
 
 def optimize_int8(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
     """Fuse as in 32 bits, then quantise the linear layers."""
     model.encoder = FastEncoder(model.encoder, is_packing=True)
-    return quantize_linears(model.eval())
+    fast: Callable[..., Any] = quantize_linears(model.eval())
+    return fast
 
 
 def optimize_training(model: nn.Module) -> Callable[..., Any]:

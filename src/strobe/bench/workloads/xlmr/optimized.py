@@ -10,23 +10,28 @@ from torch import nn
 
 from strobe.bench.workloads.layers.compiling import compile_frozen, compile_training
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
-from strobe.bench.workloads.layers.int8 import quantize_linears
+from strobe.bench.workloads.layers.fp32_linear import pack_linears
+from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch
 from strobe.bench.workloads.xlmr.ootb import make_task
 
 
 def optimize_fp32(model: nn.Module, examples: Sequence[Batch], is_varied: bool) -> Callable[..., Any]:
-    """Fuse projections and attention; drop padding where there is any, else compile, which wants one shape."""
+    """Fuse projections and attention, drop padding where there is any, lay weights out beforehand."""
     model.encoder = FastEncoder(model.encoder, is_packing=is_varied)
-    fast: Callable[..., Any] = model.eval()
-    return fast if is_varied else compile_frozen(model)
+    # Where there is no such kernel, the compiler fuses; it wants one shape.
+    if next(model.parameters()).device.type != "cpu" and not is_varied:
+        return compile_frozen(model)
+    fast: Callable[..., Any] = pack_linears(model.eval())
+    return fast
 
 
 def optimize_int8(model: nn.Module, examples: Sequence[Batch], is_varied: bool) -> Callable[..., Any]:
     """Fuse as in 32 bits, then quantise the linear layers."""
     model.encoder = FastEncoder(model.encoder, is_packing=is_varied)
-    return quantize_linears(model.eval())
+    fast: Callable[..., Any] = quantize_linears(model.eval())
+    return fast
 
 
 def optimize_training(model: nn.Module) -> Callable[..., Any]:

@@ -1,0 +1,51 @@
+"""Linear layers whose weights are laid out beforehand; the product is `fp32_linear.c`.
+
+Shapes: N outputs, K inputs, X rows.
+"""
+# mypy: disallow-subclassing-any=False
+# ruff: noqa: N806 -- shape suffixes
+
+from __future__ import annotations
+
+import ctypes
+
+import torch
+from torch import nn
+
+from strobe.bench.workloads.layers.native import address, load_kernels, replace_linears
+
+_COLUMNS, _BLOCK = 16, 132
+
+
+class PackedLinear(nn.Module):
+    """Takes the place of a linear layer at inference, and of a ReLU behind it if asked."""
+
+    def __init__(self, layer: nn.Linear, is_relu: bool = False) -> None:
+        super().__init__()
+        self.is_relu = is_relu
+        self.outputs, self.inputs = layer.weight.shape
+        padded_NK = nn.functional.pad(layer.weight.detach(), (0, 0, 0, -self.outputs % _COLUMNS))
+        self.panels = padded_NK.unflatten(0, (-1, _COLUMNS)).transpose(1, 2).contiguous()
+        self.bias_N = torch.zeros(self.outputs) if layer.bias is None else layer.bias.detach().contiguous()
+        self.kernel = load_kernels("fp32_linear").fp32_linear
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x_XK = x.reshape(-1, self.inputs).contiguous()
+        y_XN = x_XK.new_empty(len(x_XK), self.outputs)
+        room = torch.empty(_BLOCK, self.inputs)
+        self.kernel(
+            *map(address, (x_XK, self.panels, self.bias_N, y_XN)),
+            *map(ctypes.c_long, (len(x_XK), self.outputs, self.inputs)),
+            self.is_relu,
+            address(room),
+            torch.get_num_threads(),
+        )
+        return y_XN.view(*x.shape[:-1], self.outputs)
+
+
+def pack_linears(model: nn.Module) -> nn.Module:
+    """Replace all linear layers, in place, of a model in 32 bits on a CPU; elsewhere torch's are as good."""
+    weight = next(model.parameters())
+    if weight.device.type != "cpu" or weight.dtype != torch.float32:
+        return model
+    return replace_linears(model, PackedLinear)

@@ -1,0 +1,62 @@
+"""Kernels in C beside their Python, compiled for this very machine when a workload is compiled.
+
+Nothing is kept between processes: a kernel is one short file and takes a second. Torch is imported first, so that both
+share one OpenMP and its threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from strobe.errors import Error
+
+_FLAGS = ("-O3", "-march=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC")
+
+
+@cache
+def load_kernels(name: str) -> ctypes.CDLL:
+    """Compile `name`.c of this package; raises strobe.Error without a compiler or on a processor that lacks AVX2."""
+    source = Path(__file__).with_name(f"{name}.c")
+    compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise Error(f"{source.name} must be compiled, and there is no C compiler: install gcc, or set CC to one")
+    with tempfile.TemporaryDirectory(prefix="strobe-native-") as directory:
+        library = Path(directory, f"{name}.so")
+        result = subprocess.run(
+            [compiler, *_FLAGS, str(source), "-o", str(library), "-lm"], capture_output=True, text=True, check=False
+        )
+        if result.returncode:
+            reason = result.stderr.strip().splitlines()[:1]
+            raise Error(f"{compiler} cannot compile {source.name} for this processor (AVX2 is needed): {reason}")
+        return ctypes.CDLL(str(library))
+
+
+def address(tensor: torch.Tensor) -> ctypes.c_void_p:
+    """Give where a tensor's values lie, for a call into C; it must be contiguous and outlive the call."""
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+def replace_linears(model: nn.Module, replace: Callable[[nn.Linear, bool], nn.Module]) -> nn.Module:
+    """Replace all linear layers, in place; in a `Sequential`, a ReLU behind one is told to it and becomes nothing."""
+    for parent in list(model.modules()):
+        names = list(parent._modules)
+        for name, following in zip_longest(names, names[1:]):
+            layer = parent._modules[name]
+            if not isinstance(layer, nn.Linear):
+                continue
+            has_relu = isinstance(parent, nn.Sequential) and isinstance(parent._modules.get(following), nn.ReLU)
+            parent._modules[name] = replace(layer, has_relu)
+            if has_relu:
+                parent._modules[following] = nn.Identity()
+    return model

@@ -1,0 +1,91 @@
+"""Linear layers in C give what torch gives, for every shape, and say what is missing where they cannot be compiled."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from strobe.bench.workloads.layers import native
+from strobe.bench.workloads.layers.fp32_linear import PackedLinear, pack_linears
+from strobe.bench.workloads.layers.int8_linear import Int8Linear, quantize_linears
+from strobe.errors import Error
+
+pytestmark = [
+    pytest.mark.frameworks,
+    pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
+]
+
+
+def _prove(rows: int, inputs: int, outputs: int, is_relu: bool) -> None:
+    torch.manual_seed(rows)
+    layer = nn.Linear(inputs, outputs)
+    x = torch.randn(rows, inputs)
+    with torch.no_grad():
+        expected = layer.double()(x.double())
+        layer.float()
+        expected = expected.relu() if is_relu else expected
+        torch.testing.assert_close(PackedLinear(layer, is_relu)(x).double(), expected, atol=1e-4, rtol=1e-4)
+        # Each product errs by up to half a step of its weight and half a step of its input; their sum is a random walk.
+        step = layer.weight.abs().amax() * x.abs().amax() * (1 / 63 + 2 / 127)
+        assert (Int8Linear(layer, is_relu)(x) - expected).abs().max() <= 3 * float(step) * inputs**0.5
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.integers(1, 300), inputs=st.integers(1, 600), outputs=st.integers(1, 70), is_relu=st.booleans())
+def test_linear_layers_in_c_are_torchs(one_thread: None, rows: int, inputs: int, outputs: int, is_relu: bool) -> None:
+    _prove(rows, inputs, outputs, is_relu)
+
+
+def test_threads_share_the_work(one_thread: None) -> None:
+    torch.set_num_threads(2)
+    _prove(139, 300, 70, is_relu=True)
+
+
+def test_seven_bits_are_exact_where_values_are_whole() -> None:
+    """No sum of 16 bits overflows, not even of the greatest weights and inputs."""
+    layer = nn.Linear(64, 16, bias=False)
+    with torch.no_grad():
+        layer.weight.fill_(63.0)
+        layer.weight[1::2] = -63.0
+        x = torch.full((7, 64), 127.0)
+        expected = x @ layer.weight.T
+        torch.testing.assert_close(Int8Linear(layer)(x), expected, rtol=1e-5, atol=0)
+
+
+def test_a_relu_behind_a_layer_becomes_part_of_it() -> None:
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+    x = torch.randn(5, 2, 8)
+    with torch.no_grad():
+        expected = model(x)
+        packed = pack_linears(model)
+        assert isinstance(packed[1], nn.Identity)
+        torch.testing.assert_close(packed(x), expected)
+
+
+def test_layers_in_other_precisions_stay() -> None:
+    model = nn.Sequential(nn.Linear(8, 16)).double()
+    assert isinstance(pack_linears(model)[0], nn.Linear)
+    assert isinstance(quantize_linears(model)[0], Int8Linear)
+
+
+def test_without_a_compiler_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    native.load_kernels.cache_clear()
+    with pytest.raises(Error, match=r"int8_linear\.c must be compiled, and there is no C compiler: install gcc"):
+        native.load_kernels("int8_linear")
+    native.load_kernels.cache_clear()
