@@ -85,6 +85,7 @@ def test_peers_in_one_process() -> None:
     assert (found["store_success"], found["get_success"], found["survival"]) == (100, 100, 100)
     assert found["store"] > 0
     assert found["store_messages"] > 0
+    assert (found["true_holders"], found["replicas"]) == (100, 5)
 
 
 @pytest.mark.slow
@@ -149,6 +150,9 @@ class PaperSwarm:
     def figures(self) -> dict[str, float]:
         return {}
 
+    def judge(self, uids: list[str]) -> dict[str, float]:
+        return {"judged": len(uids)}
+
 
 def test_every_expert_is_declared_and_sought_once_and_the_two_who_do_it_live() -> None:
     talk = ListeningTalk(dht.Job(num_peers=10, num_experts=25, expert_batch_size=10, failure_rate=0.8))
@@ -160,7 +164,7 @@ def test_every_expert_is_declared_and_sought_once_and_the_two_who_do_it_live() -
     ended = {event["phase"]: event["figures"] for event in talk.said if event["event"] == "ended"}
     assert ended["store"] == {"count": 75, "good": 75}
     assert ended["get"] == {"count": 25, "good": 25}
-    assert ended["survive"] == {"alive": 2, "peers": 10}
+    assert ended["survive"] == {"alive": 2, "peers": 10, "judged": 25}
 
 
 def test_ids_have_three_coordinates_and_come_once() -> None:

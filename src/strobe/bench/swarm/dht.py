@@ -152,6 +152,14 @@ def _survival(outcome: Outcome) -> float:
     return 100.0 * figures["alive"] / figures["peers"]
 
 
+def _judged(name: str, scale: float) -> Callable[[Outcome], float | None]:
+    def judged(outcome: Outcome) -> float | None:
+        figures = outcome.phases["survive"].figures
+        return scale * figures[name] if name in figures else None
+
+    return judged
+
+
 METRICS = (
     Metric("create", "s", "less", "Create", _seconds("create")),
     Metric("create_cpu", "s", "less", "Create, CPU", _cpu("create")),
@@ -164,5 +172,7 @@ METRICS = (
     Metric("get_messages", "messages", "less", "Get, messages per key", _messages_each("store", "get")),
     Metric("get_success", "%", "more", "Get success", _success("get")),
     Metric("survival", "%", "more", "Survival", _survival),
+    Metric("true_holders", "%", "more", "Held by all of the true nearest", _judged("true_holders", 100.0)),
+    Metric("replicas", "peers", "more", "Holders of a key", _judged("replicas", 1.0)),
     Metric("memory", "B", "less", "Memory of all processes", lambda outcome: float(outcome.memory_bytes)),
 )

@@ -11,6 +11,8 @@ from functools import partial
 from typing import Any
 
 from strobe.bench.swarm.peers.path import BadPort
+from strobe.swarm.dht.id import number as to_number
+from strobe.swarm.dht.id import place_of
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.options import Options
 from strobe.swarm.net.cipher import AES_GCM, PLAIN
@@ -89,6 +91,18 @@ class Colony:
     def num_messages(self) -> int:
         """Return how many requests its peers have sent."""
         return sum(node.exchange.num_requests for node in self.nodes)
+
+    def judge(self, keys: list[str]) -> dict[str, float]:
+        """Return which share of keys is held by all that are nearest in truth, and how many hold a key on average."""
+        living = [node for number, node in enumerate(self.nodes) if number not in self.dead]
+        by_id = {to_number(node.network.address.id): node for node in living}
+        num_right = num_held = 0
+        for key in keys:
+            place = place_of(key)
+            nearest = sorted(by_id, key=to_number(place).__xor__)[: living[0].options.num_replicas]
+            num_right += all(place in by_id[peer].storage for peer in nearest)
+            num_held += sum(place in node.storage for node in living)
+        return {"true_holders": num_right / len(keys), "replicas": num_held / len(keys)}
 
     async def close(self) -> None:
         for number, node in enumerate(self.nodes):

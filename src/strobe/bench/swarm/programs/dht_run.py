@@ -16,6 +16,7 @@ from .talk import Talk
 
 _PREFIX = "expert"
 _SIDE = 1000
+_JUDGED = 500
 
 
 class Swarm(Protocol):
@@ -42,6 +43,9 @@ class Swarm(Protocol):
     def figures(self) -> dict[str, float]:
         """Return what there is to tell besides, counted since the beginning."""
 
+    def judge(self, uids: list[str]) -> dict[str, float]:
+        """Return what can be told in the end of how experts are held."""
+
 
 def run(talk: Talk, swarm: Swarm) -> None:
     """Do the job that `talk` was given."""
@@ -59,7 +63,8 @@ def run(talk: Talk, swarm: Swarm) -> None:
     swarm.wait(float(job["wait_before_read"]))
     _pass(talk, "get", batches, swarm, swarm.find, job, ends, len(batches))
     with talk.phase("survive") as phase:
-        phase.figures = {"alive": swarm.num_alive(), "peers": num_peers}
+        judged = swarm.judge(rng.sample(uids, min(_JUDGED, len(uids))))
+        phase.figures = {"alive": swarm.num_alive(), "peers": num_peers, **judged}
     talk.finish()
 
 

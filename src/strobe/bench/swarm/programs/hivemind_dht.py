@@ -54,6 +54,9 @@ class HivemindSwarm:
     def figures(self) -> dict[str, float]:
         return {}
 
+    def judge(self, uids: list[str]) -> dict[str, float]:
+        return {}
+
     def close(self) -> None:
         for peer in self._peers:
             peer.shutdown()

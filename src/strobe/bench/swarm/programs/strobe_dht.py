@@ -46,6 +46,9 @@ class LocalSwarm:
     def figures(self) -> dict[str, float]:
         return {"messages": self._colony.num_messages()}
 
+    def judge(self, uids: list[str]) -> dict[str, float]:
+        return self._colony.judge(uids)
+
     def close(self) -> None:
         self._loop.run_until_complete(self._colony.close())
         self._loop.close()
@@ -114,6 +117,9 @@ class SpreadSwarm:
 
     def figures(self) -> dict[str, float]:
         return {"messages": sum(worker.ask("num_messages") for worker in self._living())}
+
+    def judge(self, uids: list[str]) -> dict[str, float]:
+        return {}  # no process sees what the peers of the others hold
 
     def close(self) -> None:
         for worker in self._living():
