@@ -43,7 +43,7 @@ _STAGING = "importing"
 #: what a killed import has left there goes when it is older than this
 _STALE_S = 24 * 3600
 #: what the fast way into a row raises for values that it does not take
-_REFUSED = (Unusual, TypeError, ValueError, OverflowError)
+_REFUSED = (Unusual, TypeError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -76,6 +76,8 @@ def record(home: Home, run: ForeignRun, report: Report, *, redact: bool = True, 
 
     Raises NotImportable if another run has its place.
     """
+    if home.run_dir(run.path).exists() and not _is_same(home, run):
+        raise NotImportable(f"another run has the name {run.path} in {home.path}; say --project or --entity")
     _sweep(home.path / _STAGING)
     staging = Home(home.path / _STAGING / token())
     recording = _Recording(home, staging, run.path, report, redact=redact, replace=replace)
@@ -128,10 +130,12 @@ class _Recording:
         elif self._writer is None:
             return
         elif isinstance(item, Row):
-            self._now_ns = item.time_ns
-            self._row(item)
+            self._put_row(self._writer, item.values, item.step, item.time_ns)
+            self._now_ns, self._last_step = item.time_ns, item.step
+            self._outcome.rows += 1
         elif isinstance(item, Sample):
-            self._system_writer(self._writer.header).row_at(item.values, self._outcome.samples, item.time_ns)
+            system = self._system_writer(self._writer.header)
+            self._put_row(system, item.values, self._outcome.samples, item.time_ns)
             self._outcome.samples += 1
         elif isinstance(item, KeptFile):
             self._now_ns = item.time_ns
@@ -156,49 +160,43 @@ class _Recording:
 
     def _put(self, event: ev.Event) -> None:
         assert self._writer is not None, "no item comes before the first start"
-        event = clean(event) if self._redact else event
         try:
+            event = clean(event) if self._redact else event
             self._writer.event(event)
         except OverflowError:
             self._writer.event(with_bigints(event))
+        except RecursionError:
+            self._report.note(f"a {type(event).__name__.lower()} is nested too deep and was left out")
 
     def _start(self, start: Start) -> None:
         self._identity = start.identity
         if _writer_id(self.path, start.identity, "main") in self._known:
             self._writer = None
-            self._outcome.status = "present"
+            if self._outcome.status == "empty":
+                self._outcome.status = "present"
             return
         if not self._is_new:
-            self._check_place(start.started)
+            self._check_order(start.started)
         self._attempt = claim_after(self.run_dir, self._attempt)
         self._writer = self._new_writer("main", start.started.time_ns)
         self._now_ns = start.started.time_ns
         self._outcome.status = "imported" if self._is_new else "extended"
         self._put(start.started)
 
-    def _check_place(self, started: ev.Started) -> None:
-        """Raise unless the run that is there came from the same tracker, and all its attempts before this one."""
-        there = Skim(self._final)
-        origin = there.attributes.get("imported", {})
-        wanted = started.attributes["imported"]
-        if not isinstance(origin, dict) or origin.get("run") != wanted["run"] or origin.get("from") != wanted["from"]:
-            raise NotImportable(f"another run has the name {self.path} in {self.home.path}; say --project or --entity")
-        if any((attempt.started_ns or 0) > started.time_ns for attempt in there.attempts):
+    def _check_order(self, started: ev.Started) -> None:
+        """Raise if a later start is there already: attempts are numbered in the order of time."""
+        if any((attempt.started_ns or 0) > started.time_ns for attempt in Skim(self._final).attempts):
             raise NotImportable(
                 f"{self.path} is there with a later start already; `strobe run rm {self.path}`, "
                 "then import all its directories at once"
             )
 
-    def _row(self, row: Row) -> None:
-        writer = self._writer
-        assert writer is not None
-        self._outcome.rows += 1
-        self._last_step = row.step
+    def _put_row(self, writer: Writer, values: dict[str, Any], step: int, at_ns: int) -> None:
         try:
-            writer.row_at(row.values, row.step, row.time_ns)
+            writer.row_at(values, step, at_ns)
         except _REFUSED:
-            plain = self._plain(row.values, row.step)
-            put_in_parts(lambda values, step: writer.row_at(values, step, row.time_ns), plain, row.step)
+            plain = self._plain(values, step)
+            put_in_parts(lambda part, at_step: writer.row_at(part, at_step, at_ns), plain, step)
 
     def _plain(self, values: dict[str, Any], step: int) -> dict[str, Any]:
         """Return values that can be stored, media in files; what cannot be is noted."""
@@ -212,8 +210,8 @@ class _Recording:
         self._outcome.files += len(saved)
 
     def _log_artifact(self, logged: LoggedArtifact) -> None:
-        draft = Artifact(logged.name, logged.type, description=logged.description, metadata=logged.metadata)
         try:
+            draft = Artifact(logged.name, logged.type, description=logged.description, metadata=logged.metadata)
             for path, source in logged.files.items():
                 draft.add_file(source, path)
             for path, (address, digest, size) in logged.references.items():
@@ -282,6 +280,16 @@ class _Recording:
     def _check_written(self, writer: Writer) -> None:
         if writer.rejected:
             raise OSError(f"{writer.rejected} records of {self.path} could not be written to {self.home.path}")
+
+
+def _is_same(home: Home, run: ForeignRun) -> bool:
+    """Tell whether the run in its place came from there: starts of it are known, or it says so."""
+    run_dir = home.run_dir(run.path)
+    known = _writers(run_dir)
+    if any(_writer_id(run.path, identity, "main") in known for identity in run.identities):
+        return True
+    origin = Skim(run_dir).attributes.get("imported")
+    return isinstance(origin, dict) and all(origin.get(name) == run.imported[name] for name in ("from", "run"))
 
 
 def _writer_id(path: RunPath, identity: str, kind: str) -> str:

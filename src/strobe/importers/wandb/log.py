@@ -178,12 +178,12 @@ class Log:
         logged = values.nested(record.messages(fields.History.ITEM))
         step = record.message(fields.History.STEP)
         number = logged.get("_step", 0) if step is None else step.integer(fields.History.STEP_NUMBER)
-        moment = logged.get("_timestamp")
-        if isinstance(moment, (int, float)) and 0 < moment < 1e11:
-            self._now_ns = int(moment * 1e9)
+        if not isinstance(number, int) or not -(2**63) <= number < 2**63:
+            raise WireError(f"a row has the step {number!r}")
+        self._now_ns = values.seconds_ns(logged.get("_timestamp")) or self._now_ns
         row = {key: item for key, item in logged.items() if key not in values.OWN_KEYS}
         self._logged.update(row)
-        yield Row(int(number), self._now_ns, self._media.row(row, number))
+        yield Row(number, self._now_ns, self._media.row(row, number))
 
     def _stats(self, record: Message) -> Iterator[Item]:
         at_ns = values.time_ns(record.message(fields.Stats.TIME)) or self._now_ns
@@ -241,7 +241,7 @@ class Log:
             yield ev.Ended(time_ns=self._now_ns, state="crashed", error="the file has no end: the process was killed")
             return
         code = self._exit.integer(fields.Exit.CODE)
-        runtime_ns = self._exit.integer(fields.Exit.RUNTIME) * 1_000_000_000
+        runtime_ns = values.seconds_ns(self._exit.integer(fields.Exit.RUNTIME))
         ended_ns = max(self._now_ns, self._started_ns + runtime_ns)
         yield ev.Ended(time_ns=ended_ns, state="failed" if code else "finished", exit_code=code)
 

@@ -13,12 +13,22 @@ from strobe.importers.wandb.fields import Changes, Item, Time
 OWN_KEYS = frozenset(("_step", "_timestamp", "_runtime", "_wandb"))
 #: no value in wandb is nested deeper; a file that says otherwise is not to be followed
 _MAX_DEPTH = 200
+#: a time after this (the year 2242) is none
+_LATEST_S = 1 << 33
 _decode = json.JSONDecoder().raw_decode
 
 
 def time_ns(moment: Message | None) -> int:
-    """Return a protobuf Timestamp in nanoseconds since 1970, 0 if there is none."""
-    return 0 if moment is None else moment.integer(Time.SECONDS) * 1_000_000_000 + moment.integer(Time.NANOS)
+    """Return a protobuf Timestamp in nanoseconds since 1970, 0 if there is none or none that can be."""
+    seconds = 0 if moment is None else moment.integer(Time.SECONDS)
+    if moment is None or not 0 < seconds < _LATEST_S:
+        return 0
+    return seconds * 1_000_000_000 + moment.integer(Time.NANOS) % 1_000_000_000
+
+
+def seconds_ns(moment: Any) -> int:
+    """Return seconds since 1970 in nanoseconds, 0 if they are none that can be."""
+    return int(moment * 1e9) if isinstance(moment, (int, float)) and 0 < moment < _LATEST_S else 0
 
 
 def nested(items: Iterable[Message]) -> dict[str, Any]:
