@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import struct
 import sys
@@ -12,6 +13,8 @@ import zlib
 from pathlib import Path
 
 import strobe
+from strobe.home import LOCAL_ENTITY, Home, RunPath
+from strobe.journal import Header, Writer
 
 PROJECT = "page"
 STEPS = 120
@@ -207,6 +210,78 @@ def sampled() -> None:
             step += 1
 
 
+def nodes() -> None:
+    """A run on two hosts with two ranks each, whose samples are written as the agents there would."""
+    start_ns = time.time_ns()
+    with strobe.init(project=PROJECT, id="nodes", name="two nodes") as run:
+        for step in range(60):
+            run.log({"loss": math.exp(-step / 20)}, step=step)
+            time.sleep(0.02)
+    journal = Home(Path(os.environ["STROBE_HOME"])).run_dir(RunPath(LOCAL_ENTITY, PROJECT, "nodes")).journal
+    for rank in range(4):
+        host = f"node-{'ab'[rank // 2]}"
+        header = Header(
+            entity=LOCAL_ENTITY, project=PROJECT, run="nodes", writer=f"sys{rank}", kind="system", host=host, rank=rank
+        )
+        writer = Writer(journal, header)
+        for number in range(20):
+            busy = 50 + 10 * rank + 5 * math.sin(number / 3)
+            row = {"system.cpu_percent": busy, f"system.gpu.{rank % 2}.gpu": busy / 2}
+            writer.row_at(row, number, start_ns + number * 60_000_000)
+        writer.close()
+
+
+def drawn() -> None:
+    """A run with moving pictures, figures, a molecule and scenes in space."""
+    place = Path(tempfile.mkdtemp())
+    water = place / "water.pdb"
+    water.write_text(
+        "HETATM    1  O   HOH A   1       0.000   0.000   0.000  1.00  0.00           O\n"
+        "HETATM    2  H1  HOH A   1       0.960   0.000   0.000  1.00  0.00           H\n"
+        "HETATM    3  H2  HOH A   1      -0.240   0.930   0.000  1.00  0.00           H\n"
+    )
+    model = place / "model.glb"
+    model.write_bytes(b"glTF" + bytes(60))
+    box = strobe.box3d(center=(0.5, 0.5, 0.5), size=(0.4, 0.4, 0.4), orientation=(1, 0, 0, 0), color=(1, 0, 0))
+    lines = {
+        "data": [
+            {"type": "scatter", "name": "train", "x": list(range(20)), "y": [1 / (i + 1) for i in range(20)]},
+            {"type": "scatter", "mode": "lines+markers", "name": "val", "y": [1.2 / (i + 1) for i in range(20)]},
+        ],
+        "layout": {"title": {"text": "Two losses"}, "xaxis": {"title": {"text": "epoch"}}},
+    }
+    bars = {
+        "data": [
+            {"type": "bar", "name": "ours", "x": ["cat", "dog", "bird"], "y": [3, 5, 2]},
+            {"type": "bar", "name": "theirs", "x": ["cat", "dog", "bird"], "y": [2, 4, -1]},
+        ],
+        "layout": {},
+    }
+    with strobe.init(project=PROJECT, id="drawn", name="drawn media") as run:
+        run.log(
+            {
+                "video": strobe.Video(str(_gif(place)), caption="a square that moves"),
+                "plot/lines": strobe.Plotly(lines),
+                "plot/bars": strobe.Plotly(bars),
+                "plot/pie": strobe.Plotly({"data": [{"type": "pie", "values": [1, 2]}]}),
+                "molecule": strobe.Molecule(str(water), caption="water"),
+                "scene": strobe.Object3D.from_point_cloud(_cloud(3), [box]),
+                "model": strobe.Object3D(str(model)),
+            }
+        )
+
+
+def _gif(place: Path) -> Path:
+    from PIL import Image
+
+    frames = [Image.new("RGB", (96, 64), "white") for _ in range(12)]
+    for number, frame in enumerate(frames):
+        frame.paste((50, 130, 210), (number * 7, 20, number * 7 + 20, 40))
+    path = place / "moves.gif"
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=80, loop=0)
+    return path
+
+
 def live() -> None:
     """A run that goes on for a minute, or until it is interrupted."""
     with strobe.init(project=PROJECT, id="live", name="live one") as run:
@@ -223,6 +298,8 @@ SETS = {
     "loud": loud,
     "wide": wide,
     "sampled": sampled,
+    "nodes": nodes,
+    "drawn": drawn,
     "live": live,
 }
 

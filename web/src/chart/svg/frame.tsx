@@ -1,7 +1,7 @@
 // What the small SVG charts share: their width, and axes with ticks and names.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { axisTicks, X_SPACE, Y_SPACE } from "../axis";
+import { type AxisTicks, axisTicks, X_SPACE, Y_SPACE } from "../axis";
 import { watchSize } from "../mount";
 import type { PixelScale } from "../scale";
 import "./svg.css";
@@ -22,11 +22,15 @@ export interface AxesProps {
   readonly ys: PixelScale;
   readonly xName: string;
   readonly yName: string;
+  /** What x measures, see axisTicks. */
+  readonly xAxis?: string;
+  /** Names at x = 0, 1, … instead of numbers. */
+  readonly xNames?: readonly string[] | null;
 }
 
 /** Draw both axes of a plot whose corners are the ends of its scales. */
-export function Axes({ xs, ys, xName, yName }: AxesProps) {
-  const xTicks = axisTicks("value", xs.bend);
+export function Axes({ xs, ys, xName, yName, xAxis = "value", xNames = null }: AxesProps) {
+  const xTicks = xNames === null ? axisTicks(xAxis, xs.bend) : nameTicks(xNames);
   const yTicks = axisTicks("value", ys.bend);
   const xPlaces = xTicks.places(xs, Math.max(2, Math.floor((xs.to - xs.from) / X_SPACE)));
   const yPlaces = yTicks.places(ys, Math.max(2, Math.floor((ys.from - ys.to) / Y_SPACE)));
@@ -59,4 +63,15 @@ export function Axes({ xs, ys, xName, yName }: AxesProps) {
       </text>
     </g>
   );
+}
+
+/** As many names as have room, evenly. */
+function nameTicks(names: readonly string[]): AxisTicks {
+  return {
+    places: (_range, most) => {
+      const every = Math.ceil(names.length / most);
+      return names.map((_, place) => place).filter((place) => place % every === 0);
+    },
+    labels: (places) => places.map((place) => names[place] ?? ""),
+  };
 }

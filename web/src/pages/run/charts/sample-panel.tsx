@@ -14,7 +14,7 @@ import { ErrorNote } from "../../../ui/note";
 import type { Zoom } from "../../../view/state";
 import type { Sampler } from "../documents";
 import { useRun } from "../model";
-import { type ColourBy, laneNames, rankOf } from "./samplers";
+import { type ColourBy, hostsOf, laneNames, rankOf, ranksOf } from "./samplers";
 
 const HEIGHT = 180;
 /** Samples come seldom; asking for each piece of news would be more than there is. */
@@ -120,21 +120,28 @@ function linesOf(
 ): Line[] {
   const lanes = who === undefined ? new Map<string, string>() : laneNames(who.samplers);
   const samplers = new Map(who?.samplers.map((one) => [one.lane, one]));
-  const places = new Map<string, number>();
+  // one colour for a host or rank in all panels
+  const told =
+    who === undefined || who.colourBy === "device"
+      ? []
+      : who.colourBy === "host"
+        ? hostsOf(who.samplers)
+        : ranksOf(who.samplers);
+  const places = new Map(told.map((name, place) => [name, place]));
   const shown = curves.filter((curve) => who?.lanes?.has(curve.lane) ?? true);
   return shown.map((curve) => {
     const name = names.get(curve.key) ?? curve.key;
     const lane = lanes.get(curve.lane) ?? "";
     const label = lane === "" ? name : `${name}, ${lane}`;
     const sampler = samplers.get(curve.lane);
-    const told =
-      who?.colourBy === "host" && sampler
-        ? sampler.host
-        : who?.colourBy === "rank" && sampler
-          ? rankOf(sampler)
-          : label;
-    if (!places.has(told)) places.set(told, places.size);
-    const place = places.get(told) as number;
+    const meant =
+      sampler === undefined || told.length === 0
+        ? label
+        : who?.colourBy === "host"
+          ? sampler.host
+          : rankOf(sampler);
+    if (!places.has(meant)) places.set(meant, places.size);
+    const place = places.get(meant) as number;
     return lineOf(curve, {
       id: `${curve.key} ${curve.lane}`,
       label,

@@ -1,13 +1,14 @@
 // One thing that was logged, in the form that suits its kind.
 
 import type { JSX } from "preact";
-import { bytes } from "../../../series/format";
-import { Icon } from "../../../ui/icon";
 import { useRun } from "../model";
 import { SCROLLS } from "../scrolls";
+import { FileNote } from "./file-note";
 import { Histogram } from "./histogram";
 import { Picture } from "./picture";
+import { PlotlyItem } from "./plotly-figure";
 import type { MediaItem } from "./records";
+import { SceneItem } from "./scene-view";
 import "./media.css";
 
 export interface ItemProps {
@@ -15,6 +16,9 @@ export interface ItemProps {
   title: string;
   hasMarks: boolean;
 }
+
+/** Few pixels are meant to be seen. */
+const FEW_PIXELS = 128;
 
 export function Item({ item, title, hasMarks }: ItemProps): JSX.Element {
   const model = useRun();
@@ -39,6 +43,9 @@ export function Item({ item, title, hasMarks }: ItemProps): JSX.Element {
           src={model.fileAddress(item.path)}
           alt={item.caption || title}
           loading="lazy"
+          onLoad={({ currentTarget }) =>
+            currentTarget.classList.toggle("picture-small", currentTarget.naturalWidth <= FEW_PIXELS)
+          }
         />
       ) : (
         // biome-ignore lint/a11y/useMediaCaption: what was logged has none
@@ -69,19 +76,17 @@ export function Item({ item, title, hasMarks }: ItemProps): JSX.Element {
       );
     case "histogram":
       return <Histogram bins={item.bins} title={title} />;
+    case "plotly":
+      return <PlotlyItem path={item.path} size={item.size} />;
+    case "scene":
+      return <SceneItem path={item.path} size={item.size} what={item.what} />;
     case "file":
-      return (
-        <div class="media-file">
-          <Icon name="file" size={20} />
-          <span>
-            {item.what}
-            {item.size !== null && <span class="quiet"> {bytes(item.size)}</span>}
-          </span>
-          <a class="button" href={model.fileAddress(item.path, "?download=true")} download>
-            <Icon name="download" />
-            Download
-          </a>
-        </div>
-      );
+      return <FileNote path={item.path} size={item.size} what={item.what} why={cannot(item.path)} />;
   }
+}
+
+/** Why a file is not shown: by its ending. */
+function cannot(path: string): string {
+  const ending = path.slice(path.lastIndexOf(".") + 1);
+  return `files of the kind ${ending} cannot be drawn here`;
 }

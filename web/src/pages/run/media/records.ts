@@ -1,5 +1,7 @@
 // Records of logged media (docs/data-types.md) as things to show: a list under one key becomes one item each. Pure.
 
+import { sceneFormat } from "./scene";
+
 export interface Box {
   /** In shares of the picture's width and height. */
   readonly x: number;
@@ -46,6 +48,8 @@ export type MediaItem = Common &
     | { readonly kind: "html"; readonly path: string }
     | { readonly kind: "text"; readonly text: string }
     | { readonly kind: "histogram"; readonly bins: Bins }
+    | { readonly kind: "plotly"; readonly path: string; readonly size: number | null }
+    | { readonly kind: "scene"; readonly path: string; readonly size: number | null; readonly what: string }
     | { readonly kind: "file"; readonly path: string; readonly size: number | null; readonly what: string }
   );
 
@@ -54,7 +58,6 @@ type Record_ = Readonly<Record<string, unknown>>;
 const FILES: Readonly<Record<string, string>> = {
   "object3D-file": "3D scene",
   "molecule-file": "Molecule",
-  "plotly-file": "Plotly figure",
   "graph-file": "Graph",
 };
 
@@ -99,6 +102,9 @@ export function itemsOf(value: unknown): MediaItem[] {
   const what = FILES[type];
   if (what !== undefined || path) {
     const size = typeof value.size === "number" ? value.size : null;
+    if (type === "plotly-file") return [{ kind: "plotly", path, size, caption }];
+    if (what !== undefined && sceneFormat(path) !== null)
+      return [{ kind: "scene", path, size, what, caption }];
     return [{ kind: "file", path, size, what: what ?? type, caption }];
   }
   return [plain(value)];

@@ -27,12 +27,12 @@ export function ListHead({
       >
         <button
           type="button"
-          class="head-sort cut"
+          class="head-sort"
           title={`Sort by ${title}`}
           onClick={() => workspace.changeRuns({ sort: nextSort(sort, by) })}
         >
-          {title}
-          {isBy && <span aria-hidden="true">{order === "ascending" ? " ↑" : " ↓"}</span>}
+          <span class="cut">{title}</span>
+          {isBy && <span aria-hidden="true">{order === "ascending" ? "↑" : "↓"}</span>}
         </button>
       </span>
     );
