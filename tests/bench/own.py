@@ -157,5 +157,6 @@ BENCHMARKS = [
     ),
     *(_of(workload) for workload in (Wrong, NotANumber, Fails, Hungry, Hangs, Dies, Facts)),
     _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),
+    _one(config="Facts-2nodes", workload=f"{__file__}:Facts", nodes=2),
     _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),
 ]

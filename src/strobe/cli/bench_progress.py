@@ -56,5 +56,7 @@ def _result(progress: Progress) -> str:
     outcome, benchmark = progress.outcome, progress.cell.benchmark
     if not isinstance(outcome, Outcome):
         return f"failed: {outcome.text.splitlines()[0]}" if outcome else ""
+    if not outcome.repeat.wall_s:
+        return "done; node 0 has the result"
     noisy = f" (noisy: {', '.join(outcome.repeat.noisy)})" if outcome.repeat.noisy else ""
     return f"{number_text(score(outcome.work, outcome.repeat.wall_s, benchmark.units))} {benchmark.units}{noisy}"

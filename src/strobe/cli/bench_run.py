@@ -85,6 +85,10 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
     effort.add_argument(
         "--memory-limit", type=float, metavar="GB", help="of one row (default: nine tenths of what is available)"
     )
+    effort.add_argument("--node", type=int, default=0, metavar="N", help="which of several nodes this is (default: 0)")
+    effort.add_argument(
+        "--master", metavar="HOST:PORT", help="where nodes meet: node 0, and the first of some free ports"
+    )
 
 
 # -- run ---------------------------------------------------------------------------------------------------------------
@@ -141,6 +145,8 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         scenario="serving" if args.serving else "throughput",
         timeout_s=args.timeout,
         memory_limit_bytes=None if args.memory_limit is None else round(args.memory_limit * 1e9),
+        node=args.node,
+        master=args.master,
         files=tuple(dict.fromkeys([*args.file, *(Path(word) for word in args.benchmark if is_file_name(word))])),
     )
     num_sizes = 1 if tier in _HURRIED else None

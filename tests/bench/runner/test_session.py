@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -11,6 +12,7 @@ import pytest
 
 from strobe.bench import registry
 from strobe.bench.records import Record
+from strobe.bench.runner.group import free_ports
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import Progress, Results, measure
 
@@ -149,3 +151,28 @@ def test_a_group_in_which_one_fails_ends() -> None:
     record = _measure_one("Fails-2dev")
     assert record.error is not None
     assert "the fifth step is one too many" in record.error
+
+
+def test_two_nodes_meet_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FACTS", str(tmp_path))
+    (port,) = free_ports(1)
+    nodes = [
+        Options(repeats=2, seconds=0.01, threads=1, files=(OWN,), node=node, master=f"127.0.0.1:{port}")
+        for node in range(2)
+    ]
+    with ThreadPoolExecutor() as pool:
+        first, second = pool.map(lambda options: measure(_cells("Facts-2nodes"), options), nodes)
+    (record,) = first.records
+    assert record.error is None
+    assert record.nodes == 2
+    assert len(record.samples) == 2
+    assert second.records == []
+    facts = _facts(tmp_path)
+    assert [name.rpartition("-")[0] for name in facts] == ["rank-0"] * 2 + ["rank-1"] * 2
+    steps = [[one[1] for name, one in facts.items() if name.startswith(rank)] for rank in ("rank-0", "rank-1")]
+    assert sorted(steps[0]) == sorted(steps[1])
+
+
+def test_a_row_for_two_nodes_says_so_on_one() -> None:
+    record = _measure_one("Facts-2nodes")
+    assert record.error == "needs 2 nodes; run it on each with --node N --master HOST:PORT"

@@ -56,3 +56,15 @@ def test_torchs_own_timer_agrees() -> None:
     # Bounds of 95 % miss the truth in one of twenty runs of this test; a hundredth more on either side makes that rare.
     assert found.low <= 1.01
     assert found.high >= 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_two_processes_joined_by_gloo() -> None:
+    cell = Cell(registry.find_one("dlrm/micro/all_reduce/2dev-22372B"), 1)
+    (record,) = measure([cell], Options(repeats=1, seconds=0.05)).records
+    assert record.error is None
+    assert record.devices == 2
+    assert record.correctness is not None
+    assert record.correctness.is_correct
+    assert record.samples[0] > 0

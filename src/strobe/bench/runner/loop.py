@@ -67,13 +67,14 @@ class Loop:
         fence: Callable[[], None] = _nothing,
         announce: Callable[[int], None] = _nothing,
         clocks: Clocks | None = None,
+        first: int = 0,
     ) -> None:
         self._step = step
         # Accelerators work on behind the back of the program; a time is true once they have caught up.
         self._fence = fence
         self._announce = announce
         self._clocks = clocks or Clocks()
-        self.index = 0
+        self.index = first
 
     def take(self, num_steps: int) -> object:
         """Take steps without timing them; returns the last output."""

@@ -9,6 +9,18 @@ from strobe.bench.runner.options import Scenario
 from strobe.bench.workload import Work
 
 
+class Seat(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a process among those of its measurement; by default it is alone."""
+
+    rank: int = 0
+    size: int = 1
+    per_node: int = 1
+    #: where rank 0 is: a port for the workloads' own meeting, and one of the harness
+    host: str = "127.0.0.1"
+    port: int = 0
+    own_port: int = 0
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """One repeat of one cell, for one process."""
 
@@ -26,10 +38,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     is_checked: bool
     #: where the outcome goes
     result: str
-    #: file descriptors through which rank 0 tells the other ranks how many steps to take
-    followers: tuple[int, ...] = ()
-    #: the file descriptor through which another rank is told
-    leader: int | None = None
+    seat: Seat = Seat()
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):

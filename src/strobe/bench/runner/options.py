@@ -50,11 +50,16 @@ class Options:
     #: files with benchmarks of the user's own
     files: tuple[Path, ...] = ()
     python: str = sys.executable
+    #: which of several nodes this is, and where they meet: "host:port" of node 0; each repeat takes two more ports
+    node: int = 0
+    master: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("repeats", "seconds", "threads", "timeout_s"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.master is not None and not self.master.rpartition(":")[2].isdecimal():
+            raise UsageError(f"--master must be HOST:PORT, got {self.master!r}")
 
 
 def reproduce(cell: Cell, options: Options) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,8 +19,9 @@ from pathlib import Path
 
 import msgspec
 
+from strobe.bench.runner.group import free_ports, variables
 from strobe.bench.runner.memory import available_bytes, resident_bytes
-from strobe.bench.runner.message import Job, Outcome
+from strobe.bench.runner.message import Job, Outcome, Seat
 from strobe.bench.runner.options import Cell, Options
 
 _POLL_S = 0.05
@@ -37,18 +37,22 @@ class Failure:
     text: str
 
 
-def run_repeat(cell: Cell, options: Options, *, is_checked: bool) -> Outcome | Failure:
-    """Measure in fresh processes, and leave nothing behind."""
+def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int = 0) -> Outcome | Failure:
+    """Measure in fresh processes, and leave nothing behind; `number` counts the repeats of a session.
+
+    With several nodes, this node's part is measured: all nodes call this with the same cells in the same order.
+    """
+    if cell.benchmark.nodes > 1 and options.master is None:
+        return Failure(f"needs {cell.benchmark.nodes} nodes; run it on each with --node N --master HOST:PORT")
     directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
     try:
-        return _run_in(directory, cell, options, is_checked=is_checked)
+        return _run_in(directory, _plan(directory, cell, options, is_checked, number), options)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _run_in(directory: Path, cell: Cell, options: Options, *, is_checked: bool) -> Outcome | Failure:
-    jobs, ours = _plan(directory, cell, options, is_checked=is_checked)
-    with _started(directory, jobs, ours, options) as workers:
+def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome | Failure:
+    with _started(directory, jobs, options) as workers:
         why = _wait(workers, options)
     if why is None:
         why = _death(workers)
@@ -58,31 +62,43 @@ def _run_in(directory: Path, cell: Cell, options: Options, *, is_checked: bool) 
     return join_ranks(outcomes)
 
 
-def _plan(directory: Path, cell: Cell, options: Options, *, is_checked: bool) -> tuple[list[Job], list[int]]:
-    """Return a job per rank, and the file descriptors that were opened for them."""
-    size = cell.benchmark.devices
+def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, number: int) -> list[Job]:
+    """Return a job per process on this node."""
+    per_node = cell.benchmark.devices
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    threads = max(1, options.threads // size)
-    pipes = [os.pipe() for _ in range(size - 1)]
-    jobs = [
+    threads = max(1, options.threads // per_node)
+    return [
         Job(
             key=cell.benchmark.key,
             files=tuple(str(path.resolve()) for path in options.files),
             batch_size=cell.batch_size,
             seed=options.seed,
-            device=_device_of(rank, options.device, size),
+            device=_device_of(local_rank, options.device, per_node),
             threads=threads,
-            cpus=tuple(_share(cpus, rank, threads)),
+            cpus=tuple(_share(cpus, local_rank, threads)),
             seconds=options.seconds,
             scenario=options.scenario,
             is_checked=is_checked,
-            result=str(directory / f"outcome-{rank}.json"),
-            followers=tuple(write for _, write in pipes) if rank == 0 else (),
-            leader=pipes[rank - 1][0] if rank else None,
+            result=str(directory / f"outcome-{local_rank}.json"),
+            seat=msgspec.structs.replace(seat, rank=options.node * per_node + local_rank),
         )
-        for rank in range(size)
+        for seat in [_first_seat(cell, options, number)]
+        for local_rank in range(per_node)
     ]
-    return jobs, [descriptor for pipe in pipes for descriptor in pipe]
+
+
+def _first_seat(cell: Cell, options: Options, number: int) -> Seat:
+    size = cell.benchmark.devices * cell.benchmark.nodes
+    if size == 1:
+        return Seat()
+    if options.master is None:
+        host, (port, own_port) = "127.0.0.1", free_ports(2)
+    else:
+        # Each repeat meets at ports of its own: the one before may not have left yet.
+        host, _, text = options.master.rpartition(":")
+        port = int(text) + 2 * number
+        own_port = port + 1
+    return Seat(size=size, per_node=cell.benchmark.devices, host=host, port=port, own_port=own_port)
 
 
 def _device_of(rank: int, device: str, size: int) -> str:
@@ -96,54 +112,28 @@ def _share(cpus: Sequence[int], rank: int, threads: int) -> Sequence[int]:
 
 
 @contextmanager
-def _started(
-    directory: Path, jobs: Sequence[Job], ours: Sequence[int], options: Options
-) -> Iterator[list[subprocess.Popen[bytes]]]:
+def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator[list[subprocess.Popen[bytes]]]:
     workers: list[subprocess.Popen[bytes]] = []
-    group = _group_variables(len(jobs))
     try:
-        for rank, job in enumerate(jobs):
-            path = directory / f"job-{rank}.json"
+        for number, job in enumerate(jobs):
+            path = directory / f"job-{number}.json"
             path.write_bytes(msgspec.json.encode(job))
-            environment = {**os.environ, **{name: str(job.threads) for name in _THREAD_VARIABLES}}
-            if group:
-                environment |= {**group, "RANK": str(rank), "LOCAL_RANK": str(rank)}
-            with (directory / f"log-{rank}.txt").open("wb") as log:
+            threads = {name: str(job.threads) for name in _THREAD_VARIABLES}
+            with (directory / f"log-{number}.txt").open("wb") as log:
                 workers.append(
                     subprocess.Popen(
                         [options.python, "-m", "strobe.bench.runner.worker", str(path)],
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=log,
-                        env=environment,
+                        env={**os.environ, **threads, **variables(job.seat)},
                         start_new_session=True,
-                        pass_fds=ours,
                     )
                 )
-        for descriptor in ours:
-            os.close(descriptor)
-        ours = []
         yield workers
     finally:
-        for descriptor in ours:
-            os.close(descriptor)
         for worker in workers:
             _end(worker)
-
-
-def _group_variables(size: int) -> dict[str, str]:
-    """Return what torchrun would set, so that workers find each other; nothing for one alone."""
-    if size == 1:
-        return {}
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    return {
-        "WORLD_SIZE": str(size),
-        "LOCAL_WORLD_SIZE": str(size),
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-    }
 
 
 def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options) -> str | None:

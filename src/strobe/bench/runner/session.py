@@ -71,6 +71,7 @@ class _Session:
     def __init__(self, cells: Sequence[Cell], options: Options, report: Callable[[Progress], None]) -> None:
         self._options = options
         self._report = report
+        self._number = 0
         environments = {source: machine.describe(source=source) for source in {_source_of(cell) for cell in cells}}
         self._rows = [_Row(cell, _blank(cell, options, environments[_source_of(cell)])) for cell in cells]
 
@@ -83,7 +84,8 @@ class _Session:
     def _repeat(self, row: _Row, turn: int) -> None:
         self._tell(row, turn)
         began = time.monotonic()
-        outcome = run_repeat(row.cell, self._options, is_checked=turn == 0)
+        outcome = run_repeat(row.cell, self._options, is_checked=turn == 0, number=self._number)
+        self._number += 1
         row.durations_s.append(time.monotonic() - began)
         if isinstance(outcome, Failure):
             row.failure = outcome
@@ -92,6 +94,8 @@ class _Session:
         self._tell(row, turn, outcome)
 
     def records(self) -> list[Record]:
+        if self._options.node:
+            return []  # node 0 has measured
         return [
             fill_record(row.record, row.cell, row.outcomes, row.failure.text if row.failure else None)
             for row in self._rows

@@ -10,10 +10,9 @@ from __future__ import annotations
 import gc
 import math
 import os
-import struct
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -22,6 +21,7 @@ from strobe.bench import registry, serving
 from strobe.bench.energy import open_meter
 from strobe.bench.records import Correct, Repeat
 from strobe.bench.runner import conditions, software
+from strobe.bench.runner.group import Leader, counts_from_leader
 from strobe.bench.runner.loop import Loop, Samples, Warm
 from strobe.bench.runner.memory import PeakMemory
 from strobe.bench.runner.message import Job, Outcome, Served
@@ -31,7 +31,6 @@ from strobe.errors import UsageError
 
 #: the step whose output is checked, and all before it are taken: training's loss depends on them
 CHECKED_STEP = 2
-_COUNT = struct.Struct("=q")
 
 
 def main() -> None:
@@ -57,17 +56,20 @@ class _Measurement:
         built = time.perf_counter()
         workload.compile()
         compiled = time.perf_counter()
-        loop = Loop(workload.step, fence=_fence(job.device), announce=self._announce)
-        correctness = self._check(workload, loop)
+        correctness = self._check(workload)
         served = None
-        if job.leader is not None:
-            self._follow(loop)
+        if job.seat.rank:
+            loop = Loop(workload.step, fence=_fence(job.device), first=CHECKED_STEP + 1)
+            for num_steps in counts_from_leader(job.seat):
+                loop.take(num_steps)
             repeat = Repeat(wall_s=(), cpu_s=(), peak_rss_bytes=self._memory.read_bytes())
         else:
+            leader = Leader(job.seat)
+            loop = Loop(workload.step, fence=_fence(job.device), announce=leader.announce, first=CHECKED_STEP + 1)
             repeat = self._measure(loop, loop.warm_up())
             if job.scenario == "serving":
                 served = self._serve(loop)
-            self._announce(0)
+            leader.close()
         return Outcome(
             repeat=msgspec.structs.replace(repeat, setup_s=built - began, compile_s=compiled - built),
             work=workload.work(),
@@ -76,13 +78,11 @@ class _Measurement:
             served=served,
         )
 
-    def _check(self, workload: Workload, loop: Loop) -> Correct | None:
-        """Compare; everybody in a group takes the steps, because others wait for them."""
+    def _check(self, workload: Workload) -> Correct | None:
+        """Take the first steps and compare; every rank does so by itself, they meet in the workload's own exchanges."""
         output = None
-        for _ in range(CHECKED_STEP + 1):
-            # The ranks need not be told: each takes these by itself.
-            output = workload.step(loop.index)
-            loop.index += 1
+        for index in range(CHECKED_STEP + 1):
+            output = workload.step(index)
         self._memory.pause()
         if not self._job.is_checked:
             return None
@@ -98,7 +98,9 @@ class _Measurement:
         before = conditions.look(job.cpus)
         samples = loop.measure(warm, job.seconds)
         between = conditions.Between(before, conditions.look(job.cpus), len(job.cpus) or os.cpu_count() or 1)
-        return _repeat(samples, warm, between, self._memory, meter.joule() if meter else None, bool(job.followers))
+        return _repeat(
+            samples, warm, between, self._memory, meter.joule() if meter else None, is_group=job.seat.size > 1
+        )
 
     def _serve(self, loop: Loop) -> Served:
         limit = self._benchmark.latency
@@ -115,24 +117,6 @@ class _Measurement:
         judged = found.best or min(found.trials, key=lambda trial: trial.qps)
         return Served(qps=found.best.qps if found.best else None, latency=judged.judged)
 
-    def _announce(self, num_steps: int) -> None:
-        for follower in self._job.followers:
-            os.write(follower, _COUNT.pack(num_steps))
-
-    def _follow(self, loop: Loop) -> None:
-        for num_steps in _read_counts(self._job.leader):
-            loop.take(num_steps)
-
-
-def _read_counts(descriptor: int | None) -> Iterator[int]:
-    """Yield what rank 0 announces, until it says 0 or is gone."""
-    assert descriptor is not None
-    while text := os.read(descriptor, _COUNT.size):
-        (count,) = _COUNT.unpack(text)
-        if count == 0:
-            return
-        yield count
-
 
 def _repeat(
     samples: Samples,
@@ -140,6 +124,7 @@ def _repeat(
     between: conditions.Between,
     memory: PeakMemory,
     energy_j: float | None,
+    *,
     is_group: bool,
 ) -> Repeat:
     return Repeat(
