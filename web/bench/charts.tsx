@@ -8,7 +8,7 @@ import { Chart } from "../src/chart/chart";
 import { readings } from "../src/chart/crosshair";
 import { OnScreen } from "../src/chart/mount";
 import type { Line } from "../src/series/curve";
-import { lineOf, loss, steps } from "./data";
+import { lineOf, loss, steps, untilShown } from "./data";
 
 const WIDTH = 380;
 const HEIGHT = 220;
@@ -106,18 +106,7 @@ async function hover(moves: number, isOurs: boolean): Promise<number[]> {
   if (!isOurs) area.dispatchEvent(new MouseEvent("mouseenter"));
   const took: number[] = [];
   for (let i = 0; i < moves; i++) {
-    await new Promise((resolve) => requestAnimationFrame(resolve));
-    const started = performance.now();
-    moveTo(area, isOurs, 20 + ((i * 7) % 280), 40 + ((i * 5) % 120));
-    await new Promise<void>((resolve) => {
-      // the frame's own work is done when a message that was sent in it arrives
-      requestAnimationFrame(() => {
-        const channel = new MessageChannel();
-        channel.port1.onmessage = () => resolve();
-        channel.port2.postMessage(null);
-      });
-    });
-    took.push(performance.now() - started);
+    took.push(await untilShown(() => moveTo(area, isOurs, 20 + ((i * 7) % 280), 40 + ((i * 5) % 120))));
   }
   return took;
 }

@@ -6,39 +6,10 @@ import "../src/style/tokens.css";
 import "../src/style/base.css";
 import { RunList } from "../src/pages/workspace/list/run-list";
 import { Workspace, WorkspaceContext } from "../src/pages/workspace/workspace";
-import type { RunItem } from "../src/server/types";
+import { runOf } from "./data";
 
 const app = document.getElementById("app") as HTMLElement;
 app.style.cssText = "width:420px;height:900px";
-
-function runOf(number: number): RunItem {
-  return {
-    entity: "bench",
-    project: "runs",
-    id: `run-${number}`,
-    name: `trial ${number} with a name of usual length`,
-    state: number % 7 === 0 ? "failed" : "finished",
-    created_ns: 1.7e18,
-    started_ns: 1.7e18,
-    ended_ns: 1.7e18,
-    heartbeat_ns: 1.7e18,
-    runtime_s: 60,
-    version: 1,
-    deleted_ns: null,
-    stop_by: null,
-    num_rows: 100,
-    last_step: 99,
-    tags: [],
-    notes: "",
-    group: null,
-    job_type: null,
-    user: "bench",
-    host: null,
-    values: { "summary.loss": 1 / (number + 1), "config.lr": 0.001 * (number % 10) },
-    config: null,
-    summary: null,
-  };
-}
 
 const POINTS = 48;
 

@@ -14,6 +14,8 @@ export default defineConfig({
         charts: resolve(here, "charts.html"),
         gallery: resolve(here, "gallery.html"),
         runs: resolve(here, "runs.html"),
+        search: resolve(here, "search.html"),
+        explore: resolve(here, "explore.html"),
       },
     },
   },

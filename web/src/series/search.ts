@@ -30,17 +30,6 @@ export class NameIndex {
       : this.matching(pattern, limit);
   }
 
-  /** Return all names that fit, in their own order: for lists that are not ranked, at a fraction of the cost. */
-  filter(query: string): Found {
-    const text = query.trim();
-    if (text === "") return this.search("");
-    const pattern = patternOf(text);
-    if (pattern !== null) return this.search(text);
-    const words = text.toLowerCase().split(/\s+/);
-    const names = this.names.filter((_, at) => scoreOf(this.lower[at] as string, words) >= 0);
-    return { names, total: names.length, error: null };
-  }
-
   private matching(pattern: RegExp, limit: number): Found {
     const names: string[] = [];
     let total = 0;
@@ -115,22 +104,48 @@ function scatteredCost(name: string, word: string): number {
   return 10 + (at - first + 1 - word.length);
 }
 
-export interface Section {
-  /** What the names have before their first slash; "" for those without. */
-  readonly name: string;
-  readonly keys: readonly string[];
+/** Names with one prefix (what they have before their first slash, "" for those without one). */
+export class Section {
+  #isSorted = false;
+
+  constructor(
+    readonly prefix: string,
+    private readonly some: string[],
+  ) {}
+
+  get size(): number {
+    return this.some.length;
+  }
+
+  /** In natural order; put into it when they are first looked at, because there may be very many. */
+  get names(): readonly string[] {
+    if (!this.#isSorted) this.some.sort(naturalCompare);
+    this.#isSorted = true;
+    return this.some;
+  }
 }
 
-/** Return names in sections by prefix, both in natural order; those without a prefix first. */
-export function sectionsOf(names: readonly string[]): Section[] {
-  const found = new Map<string, string[]>();
-  for (const name of names) {
-    const prefix = name.slice(0, Math.max(name.indexOf("/"), 0));
-    const keys = found.get(prefix);
-    if (keys) keys.push(name);
-    else found.set(prefix, [name]);
+const known = new WeakMap<readonly string[], readonly Section[]>();
+
+export function prefixOf(name: string): string {
+  return name.slice(0, Math.max(name.indexOf("/"), 0));
+}
+
+/** Return names in sections by prefix, these in natural order; for the same names always the same. */
+export function sectionsOf(names: readonly string[]): readonly Section[] {
+  let sections = known.get(names);
+  if (sections === undefined) {
+    const found = new Map<string, string[]>();
+    for (const name of names) {
+      const prefix = prefixOf(name);
+      const some = found.get(prefix);
+      if (some) some.push(name);
+      else found.set(prefix, [name]);
+    }
+    sections = Array.from(found, ([prefix, some]) => new Section(prefix, some)).sort((a, b) =>
+      naturalCompare(a.prefix, b.prefix),
+    );
+    known.set(names, sections);
   }
-  return Array.from(found, ([name, keys]) => ({ name, keys: keys.sort(naturalCompare) })).sort((a, b) =>
-    naturalCompare(a.name, b.name),
-  );
+  return sections;
 }

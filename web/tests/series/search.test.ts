@@ -64,15 +64,24 @@ it("searches 100,000 names as one types", () => {
 });
 
 describe("sections", () => {
+  const shape = (names: readonly string[]) => sectionsOf(names).map(({ prefix, names }) => [prefix, names]);
+
   it("are by prefix, in natural order, the bare names first", () => {
-    expect(sectionsOf(["val/loss", "layer10/w", "lr", "layer2/w10", "layer2/w9", "epoch"])).toEqual([
-      { name: "", keys: ["epoch", "lr"] },
-      { name: "layer2", keys: ["layer2/w9", "layer2/w10"] },
-      { name: "layer10", keys: ["layer10/w"] },
-      { name: "val", keys: ["val/loss"] },
+    expect(shape(["val/loss", "layer10/w", "lr", "layer2/w10", "layer2/w9", "epoch"])).toEqual([
+      ["", ["epoch", "lr"]],
+      ["layer2", ["layer2/w9", "layer2/w10"]],
+      ["layer10", ["layer10/w"]],
+      ["val", ["val/loss"]],
     ]);
-    expect(sectionsOf(["/x", "constructor/y"]).map((section) => section.name)).toEqual(["", "constructor"]);
-    expect(sectionsOf([])).toEqual([]);
+    expect(shape(["/x", "constructor/y"]).map(([prefix]) => prefix)).toEqual(["", "constructor"]);
+    expect(shape([])).toEqual([]);
+  });
+
+  it("are made once for the same names, which stay as they are", () => {
+    const names = ["b/2", "b/1"];
+    expect(sectionsOf(names)[0]?.names).toEqual(["b/1", "b/2"]);
+    expect(sectionsOf(names)).toBe(sectionsOf(names));
+    expect(names).toEqual(["b/2", "b/1"]);
   });
 });
 

@@ -7,8 +7,9 @@ import { useAnswer } from "../../../server/answer";
 import { place } from "../../../server/client";
 import { IconButton } from "../../../ui/button";
 import { Icon } from "../../../ui/icon";
+import { useSettled } from "../../../ui/settled";
 import { useWorkspace } from "../workspace";
-import { useFields, useSettled } from "./use-fields";
+import { useFields } from "./use-fields";
 import "./filter-field.css";
 
 const SHOWN = 8;

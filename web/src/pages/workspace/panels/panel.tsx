@@ -69,43 +69,48 @@ export function PanelBox(props: PanelProps): JSX.Element {
         </h3>
         {options.yScale !== "linear" && <Badge>{options.yScale} y</Badge>}
         {options.difference && <Badge tone="accent">difference</Badge>}
-        <div class="panel-tools">
-          <button
-            type="button"
-            class="panel-drag"
-            draggable
-            aria-label={`Move ${spec.title}: drag it, or use the arrow keys`}
-            title="Drag to move, or use the arrow keys"
-            onDragStart={(event) => {
-              event.dataTransfer?.setData("text/plain", spec.title);
-              props.onDragStart();
-            }}
-            onDragEnd={props.onDragEnd}
-            onKeyDown={(event) => {
-              if (event.key === "ArrowLeft" || event.key === "ArrowUp") props.onMove(-1);
-              else if (event.key === "ArrowRight" || event.key === "ArrowDown") props.onMove(1);
-              else return;
-              event.preventDefault();
-              event.stopPropagation();
-            }}
-          >
-            <Icon name="drag" />
-          </button>
-          {hasOwn && (
-            <IconButton
-              icon="reload"
-              label="As all panels"
-              onClick={() => changeOptions(workspace, spec.id, null)}
-            />
+        {/* Sixty panels may be there and fifteen be seen: the tools of the others would be most of the page's elements. */}
+        <OnScreen height={0} class="panel-tools">
+          {() => (
+            <>
+              <button
+                type="button"
+                class="panel-drag"
+                draggable
+                aria-label={`Move ${spec.title}: drag it, or use the arrow keys`}
+                title="Drag to move, or use the arrow keys"
+                onDragStart={(event) => {
+                  event.dataTransfer?.setData("text/plain", spec.title);
+                  props.onDragStart();
+                }}
+                onDragEnd={props.onDragEnd}
+                onKeyDown={(event) => {
+                  if (event.key === "ArrowLeft" || event.key === "ArrowUp") props.onMove(-1);
+                  else if (event.key === "ArrowRight" || event.key === "ArrowDown") props.onMove(1);
+                  else return;
+                  event.preventDefault();
+                  event.stopPropagation();
+                }}
+              >
+                <Icon name="drag" />
+              </button>
+              {hasOwn && (
+                <IconButton
+                  icon="reload"
+                  label="As all panels"
+                  onClick={() => changeOptions(workspace, spec.id, null)}
+                />
+              )}
+              <IconButton
+                icon="expand"
+                label={`Full screen: ${spec.title}`}
+                keys="F"
+                onClick={() => workspace.change({ charts: { fullScreen: spec.id } })}
+              />
+              <PanelMenu workspace={workspace} spec={spec} options={options} />
+            </>
           )}
-          <IconButton
-            icon="expand"
-            label={`Full screen: ${spec.title}`}
-            keys="F"
-            onClick={() => workspace.change({ charts: { fullScreen: spec.id } })}
-          />
-          <PanelMenu workspace={workspace} spec={spec} options={options} />
-        </div>
+        </OnScreen>
       </header>
       <OnScreen height={height} class="panel-body">
         {() => <PanelChart {...props} />}

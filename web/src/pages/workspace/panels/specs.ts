@@ -2,7 +2,7 @@
 
 import { type Expression, ExpressionError, keysOf, parseExpression } from "../../../series/expression";
 import { naturalCompare } from "../../../series/natural";
-import { type Found, patternOf } from "../../../series/search";
+import { patternOf, prefixOf, sectionsOf } from "../../../series/search";
 import type { ChartsView, Panel } from "../../../view/state";
 import type { KnownKeys } from "../data/keys";
 
@@ -49,8 +49,6 @@ export class PanelSection {
 export const PINNED = "*pinned";
 export const OWN = "*own";
 export const FOUND = "*found";
-/** More than this are not ranked: nobody looks at the order of so many, and it would be felt. */
-const RANKED = 5000;
 /** Keys that a pattern finds and one panel draws; the rest is told. */
 export const MOST_KEYS = 20;
 
@@ -113,7 +111,7 @@ export function ownPanel(panel: Panel, keys: KnownKeys): PanelSpec {
 
 /** Return all sections: pinned panels, those that people made, then metrics by prefix. */
 export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
-  const found = charts.search.trim() === "" ? null : searched(keys, charts.search);
+  const found = charts.search.trim() === "" ? null : keys.index.search(charts.search);
   let fits: ReadonlySet<string> | null = null;
   const fit = (key: string): boolean => {
     fits ??= new Set(found?.names);
@@ -139,13 +137,8 @@ export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
       own.filter((panel) => !isPinned.has(panel.id) && matches(panel)),
     ),
   ];
-  const all = found?.names ?? keys.names;
-  const names = isPinned.size === 0 ? all : all.filter((key) => !isPinned.has(key));
-  // What was searched for is one section, the best first.
   const rest =
-    found === null
-      ? metricSections(names, charts.order)
-      : [new PanelSection(FOUND, "Found", names.length, () => names, wholeNamed)];
+    found === null ? metricSections(keys, isPinned, charts.order) : [foundSection(found.names, isPinned)];
   return {
     sections: [...first, ...rest].filter((one) => one.count > 0),
     total: found?.total ?? keys.names.length,
@@ -153,26 +146,31 @@ export function panelsOf(keys: KnownKeys, charts: ChartsView): FoundPanels {
   };
 }
 
-function searched(keys: KnownKeys, text: string): Found {
-  const all = keys.index.filter(text);
-  return all.total > 0 && all.total <= RANKED ? keys.index.search(text) : all;
+/** What was searched for is one section, the best first. */
+function foundSection(found: readonly string[], isPinned: ReadonlySet<string>): PanelSection {
+  const names = isPinned.size === 0 ? found : found.filter((name) => !isPinned.has(name));
+  return new PanelSection(FOUND, "Found", names.length, () => names, wholeNamed);
 }
 
-/** Names by what they have before their first slash, in natural order; those without a prefix first. */
-function metricSections(names: readonly string[], order: readonly string[]): PanelSection[] {
-  const parts = new Map<string, string[]>();
-  for (const name of names) {
-    const prefix = name.slice(0, Math.max(name.indexOf("/"), 0));
-    const known = parts.get(prefix);
-    if (known) known.push(name);
-    else parts.set(prefix, [name]);
+/** Metrics by prefix, without those that are pinned. */
+function metricSections(
+  keys: KnownKeys,
+  isPinned: ReadonlySet<string>,
+  order: readonly string[],
+): PanelSection[] {
+  const away = new Map<string, number>();
+  for (const id of isPinned) {
+    if (keys.known.has(id)) away.set(prefixOf(id), (away.get(prefixOf(id)) ?? 0) + 1);
   }
-  return [...parts]
-    .sort(([a], [b]) => naturalCompare(a, b))
-    .map(([prefix, some]) => {
-      const ids = () => inOrder(some.sort(naturalCompare), order);
-      return new PanelSection(prefix, prefix || "Metrics", some.length, ids, metricPanel);
-    });
+  return sectionsOf(keys.names).map((section) => {
+    const { prefix } = section;
+    const without = away.get(prefix) ?? 0;
+    const ids = (): readonly string[] => {
+      const { names } = section;
+      return inOrder(without === 0 ? names : names.filter((name) => !isPinned.has(name)), order);
+    };
+    return new PanelSection(prefix, prefix || "Metrics", section.size - without, ids, metricPanel);
+  });
 }
 
 /** Return ids with those that were given a place before the others, in the order of their places. */
