@@ -87,13 +87,19 @@ function Plots(): JSX.Element {
   return (
     <div class="explore">
       <div class="compare-tools">
-        <MeasurePicker
-          label="Metric"
-          measures={measures.filter((one) => !one.startsWith("config."))}
-          chosen={[target]}
-          onPick={(chosen) => change({ target: chosen })}
-        />
-        {colourControl}
+        <Once on={[measures, target, colour]}>
+          {() => (
+            <>
+              <MeasurePicker
+                label="Metric"
+                measures={measures.filter((one) => !one.startsWith("config."))}
+                chosen={[target]}
+                onPick={(chosen) => change({ target: chosen })}
+              />
+              {colourControl}
+            </>
+          )}
+        </Once>
         {colouring !== null && <Legend title={titleOf(colour)} colouring={colouring} />}
       </div>
       {explore.problem && <ErrorNote error={explore.problem} />}
@@ -103,16 +109,22 @@ function Plots(): JSX.Element {
           class="panel-wide"
           table={table(axes)}
           controls={
-            <MeasurePicker
-              label="Axes"
-              title={counted(axes.length, "axis", "axes")}
-              measures={measures}
-              chosen={axes}
-              isMany
-              onPick={(one) =>
-                change({ axes: axes.includes(one) ? axes.filter((axis) => axis !== one) : [...axes, one] })
-              }
-            />
+            <Once on={[measures, strands]}>
+              {() => (
+                <MeasurePicker
+                  label="Axes"
+                  title={counted(axes.length, "axis", "axes")}
+                  measures={measures}
+                  chosen={axes}
+                  isMany
+                  onPick={(one) =>
+                    change({
+                      axes: axes.includes(one) ? axes.filter((axis) => axis !== one) : [...axes, one],
+                    })
+                  }
+                />
+              )}
+            </Once>
           }
         >
           <div class="parallel-scroll">
@@ -143,30 +155,34 @@ function Plots(): JSX.Element {
             title="Scatter"
             table={table([x, y])}
             controls={
-              <>
-                <MeasurePicker
-                  label="X"
-                  measures={measures}
-                  chosen={[x]}
-                  onPick={(one) => change({ x: one })}
-                />
-                <ScaleSelect
-                  label="Scale of x"
-                  value={state.xs}
-                  onChange={(scale) => change({ xs: scale })}
-                />
-                <MeasurePicker
-                  label="Y"
-                  measures={measures}
-                  chosen={[y]}
-                  onPick={(one) => change({ y: one })}
-                />
-                <ScaleSelect
-                  label="Scale of y"
-                  value={state.ys}
-                  onChange={(scale) => change({ ys: scale })}
-                />
-              </>
+              <Once on={[measures, x, y, state.xs, state.ys]}>
+                {() => (
+                  <>
+                    <MeasurePicker
+                      label="X"
+                      measures={measures}
+                      chosen={[x]}
+                      onPick={(one) => change({ x: one })}
+                    />
+                    <ScaleSelect
+                      label="Scale of x"
+                      value={state.xs}
+                      onChange={(scale) => change({ xs: scale })}
+                    />
+                    <MeasurePicker
+                      label="Y"
+                      measures={measures}
+                      chosen={[y]}
+                      onPick={(one) => change({ y: one })}
+                    />
+                    <ScaleSelect
+                      label="Scale of y"
+                      value={state.ys}
+                      onChange={(scale) => change({ ys: scale })}
+                    />
+                  </>
+                )}
+              </Once>
             }
           >
             <Once on={[points, state.xs, state.ys, brushed, plotMeant]}>

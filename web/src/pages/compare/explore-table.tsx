@@ -1,11 +1,13 @@
 // The runs behind the plots, the best first; ticked are those that are brushed.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { count } from "../../series/format";
 import { Button } from "../../ui/button";
+import { useSettled } from "../../ui/settled";
 import { useComparison } from "./comparison";
 import { type PlotCell, plotText, titleOf } from "./measure";
+import { Once } from "./once";
 import { Panel } from "./panel";
 import { RunName } from "./run-name";
 import { Scroller } from "./scroller";
@@ -32,11 +34,16 @@ export function ExploreTable(props: ExploreTableProps): JSX.Element {
   const known = new Set(order);
   const rest = runs.map((_, i) => i).filter((i) => !known.has(i));
   const ordered = [...order, ...rest];
-  // Brushed ones first: among hundreds nobody would find them.
-  const all = brushed === null ? ordered : [...ordered.filter(isIn), ...ordered.filter((i) => !isIn(i))];
+  // Brushed ones first: among hundreds nobody would find them. When the brush rests: rows that fly about help nobody.
+  const rested = useSettled(brushed);
+  const isFirst = (i: number): boolean => rested?.has(runs[i]?.id ?? "") ?? false;
+  const all = rested === null ? ordered : [...ordered.filter(isFirst), ...ordered.filter((i) => !isFirst(i))];
   const shown = isAll ? all : all.slice(0, MANY_RUNS);
   const columns = [...new Set([target, ...axes])];
-  const toggle = (id: string): void => {
+  const columnNames = columns.join("\n");
+  // Always the newest: rows that look the same are not rendered anew.
+  const toggle = useRef((_: string): void => {});
+  toggle.current = (id) => {
     const next = new Set(brushed ?? []);
     if (!next.delete(id)) next.add(id);
     brush(next.size === 0 ? null : next);
@@ -60,30 +67,34 @@ export function ExploreTable(props: ExploreTableProps): JSX.Element {
               const run = runs[i];
               if (run === undefined) return null;
               const isDim = brushed !== null && !isIn(i);
+              const isMeant = meant === run.id;
               return (
-                <tr
-                  key={run.id}
-                  class={`${isDim ? "compare-dim" : ""}${meant === run.id ? " explore-meant" : ""}`}
-                  onPointerEnter={() => onHover(run.id)}
-                  onPointerLeave={() => onHover(null)}
-                >
-                  <th scope="row">
-                    <span class="explore-run">
-                      <input
-                        type="checkbox"
-                        aria-label={`Select ${label(run)}`}
-                        checked={isIn(i)}
-                        onChange={() => toggle(run.id)}
-                      />
-                      <RunName run={run} />
-                    </span>
-                  </th>
-                  {columns.map((one) => (
-                    <td key={one}>
-                      <span class="cut grid-title">{plotText(cells(one)[i]) || "–"}</span>
-                    </td>
-                  ))}
-                </tr>
+                <Once key={run.id} on={[run, label, cells, columnNames, isIn(i), isDim, isMeant]}>
+                  {() => (
+                    <tr
+                      class={`${isDim ? "compare-dim" : ""}${isMeant ? " explore-meant" : ""}`}
+                      onPointerEnter={() => onHover(run.id)}
+                      onPointerLeave={() => onHover(null)}
+                    >
+                      <th scope="row">
+                        <span class="explore-run">
+                          <input
+                            type="checkbox"
+                            aria-label={`Select ${label(run)}`}
+                            checked={isIn(i)}
+                            onChange={() => toggle.current(run.id)}
+                          />
+                          <RunName run={run} />
+                        </span>
+                      </th>
+                      {columns.map((one) => (
+                        <td key={one}>
+                          <span class="cut grid-title">{plotText(cells(one)[i]) || "–"}</span>
+                        </td>
+                      ))}
+                    </tr>
+                  )}
+                </Once>
               );
             })}
           </tbody>

@@ -4,7 +4,6 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count, counted, percent } from "../../series/format";
 import { Button } from "../../ui/button";
-import { useComparison } from "./comparison";
 import { type Association, associate, strength } from "./correlate";
 import type { Column } from "./forest";
 import { type PlotCell, titleOf } from "./measure";
@@ -24,7 +23,6 @@ export interface ImportancePanelProps {
 }
 
 export function ImportancePanel({ target, targetCells, columns, onPick }: ImportancePanelProps): JSX.Element {
-  const { runs } = useComparison();
   const [isAll, setAll] = useState(false);
   const metric = useMemo(
     () => targetCells.map((cell) => (typeof cell === "number" ? cell : Number.NaN)),
@@ -54,7 +52,7 @@ export function ImportancePanel({ target, targetCells, columns, onPick }: Import
     <Panel title={`What goes with ${titleOf(target)}`} table={table} isDrawn={false} class="panel-importance">
       {found.length === 0 ? (
         <p class="quiet panel-none">
-          {runs.length < 3
+          {targetCells.length < 3
             ? "Three runs or more are needed to see what a metric goes with."
             : "No config key varies between runs that have this metric."}
         </p>
