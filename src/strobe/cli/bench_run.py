@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,6 +106,8 @@ def _run(args: argparse.Namespace) -> int:
         percent = min(overhead_percent() for _ in range(3))
         screen.out(f"{percent:.2f} % of the shortest sample, which is {SAMPLE_NS / 1e6:g} ms; less of longer ones")
         return OK
+    # A job scheduler's way to say Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     cells, options = plan_run(args)
     _warn_of_broken_seals([cell.benchmark for cell in cells], screen)
     peaks = known_peaks(args, cells, options, screen)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -176,3 +181,37 @@ def test_two_nodes_meet_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_row_for_two_nodes_says_so_on_one() -> None:
     record = _measure_one("Facts-2nodes")
     assert record.error == "needs 2 nodes; run it on each with --node N --master HOST:PORT"
+
+
+def _workers_of(path: Path) -> list[psutil.Process]:
+    """Return the processes that measure with this as their temporary directory."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if "strobe.bench.runner.worker" in words and words[-1].startswith(str(path)):
+            found.append(process)
+    return found
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_worker_ends_with_its_parent(how: signal.Signals, tmp_path: Path) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "strobe", "bench", "run", "own/micro/test/Hangs", "--file", str(OWN), "-q"],
+        env={**os.environ, "TMPDIR": str(tmp_path), "STROBE_HOME": str(tmp_path / "home")},
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        _wait_until(lambda: bool(_workers_of(tmp_path)))
+        parent.send_signal(how)
+        parent.wait(60)
+        _wait_until(lambda: not _workers_of(tmp_path))
+    finally:
+        parent.kill()
+        parent.wait()
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -38,6 +38,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     is_checked: bool
     #: where the outcome goes
     result: str
+    #: who started this; without it nobody reads the outcome
+    parent_pid: int
     seat: Seat = Seat()
 
 

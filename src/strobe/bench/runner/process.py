@@ -80,6 +80,7 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, numbe
             scenario=options.scenario,
             is_checked=is_checked,
             result=str(directory / f"outcome-{local_rank}.json"),
+            parent_pid=os.getpid(),
             seat=msgspec.structs.replace(seat, rank=options.node * per_node + local_rank),
         )
         for seat in [_first_seat(cell, options, number)]
