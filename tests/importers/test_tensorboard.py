@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from strobe.data.loading import load
 from strobe.home import Home
 from strobe.importers import Outcome, Report, record
 from strobe.importers.tensorboard import find_runs
+from strobe.importers.tensorboard.event import EventReader
 from strobe.journal import Replay
 from tests.importers.encoding import field, scalar, single, tf_event, tf_record
 
@@ -253,3 +256,29 @@ def test_a_copy_of_the_tree_is_the_same_runs(home: Home, tmp_path: Path) -> None
     bring(home, GOLDEN)
     shutil.copytree(GOLDEN, tmp_path / "elsewhere")
     assert {outcome.status for outcome, _, _ in bring(home, tmp_path / "elsewhere").values()} == {"present"}
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(1, 1e9),
+            st.integers(-(2**63), 2**63 - 1),
+            st.sampled_from(["a", "b", "loss", "\x15", ""]),
+            st.floats(width=32, allow_nan=False),
+        ),
+        max_size=30,
+    )
+)
+def test_an_event_says_the_same_whether_its_like_was_read_before(
+    events: list[tuple[float, int, str, float]],
+) -> None:
+    reader = EventReader()
+    for wall_s, step, tag, value in events:
+        payload = field(1, wall_s) + (field(2, step) if step else b"") + scalar(tag, value)
+        known = reader.scalar(payload)
+        assert known in (None, (wall_s, step, tag, value))
+        read = reader.read(payload)
+        assert read.values is not None
+        (message,) = read.values
+        assert (read.wall_s, read.step, message.text(1), message.single(2)) == (wall_s, step, tag, value)
+        assert reader.scalar(payload) == (wall_s, step, tag, value)

@@ -232,6 +232,14 @@ def test_credentials_are_redacted(home: Home, tmp_path: Path) -> None:
     assert run.config["api_key"].startswith("abcdef")
 
 
+def test_tags_that_were_taken_away_are_gone(home: Home, tmp_path: Path) -> None:
+    tagged = field(1, "abcd1234") + field(8, "name") + field(9, "notes") + field(10, "tag")
+    path = tmp_path / "run-abcd1234.wandb"
+    path.write_bytes(wandb_file([field(17, tagged), field(17, field(1, "abcd1234") + field(8, "name"))]))
+    _, run, _ = bring(home, path)
+    assert (run.attributes["name"], run.attributes["notes"], run.attributes["tags"]) == ("name", None, [])
+
+
 def test_starts_of_one_run_are_its_attempts(home: Home, tmp_path: Path) -> None:
     def write(start_s: int, steps: range, value: float) -> Path:
         run = field(17, field(1, "abcd1234") + field(3, "p") + field(17, field(1, start_s)))

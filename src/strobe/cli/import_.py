@@ -175,7 +175,7 @@ def _show(fact: dict[str, Any], screen: Screen) -> None:
     if status == "failed":
         screen.out("  ".join([*parts, str(fact["error"])]))
         return
-    counts = [f"{fact[kind]:,} {kind}" for kind in ("rows", "samples", "files", "artifacts") if fact[kind]]
+    counts = [_counted(fact[kind], kind) for kind in ("rows", "samples", "files", "artifacts") if fact[kind]]
     screen.out("  ".join([*parts, ", ".join(counts) or fact["sources"][0]]))
     if status == "changed":
         screen.note("  its files have changed since it was imported; --replace imports it again")
@@ -188,6 +188,10 @@ def _show(fact: dict[str, Any], screen: Screen) -> None:
         screen.note(f"  left out: {count:,} × {kind}")
     for note in fact["notes"]:
         screen.warn(f"  {note}")
+
+
+def _counted(count: int, kind: str) -> str:
+    return f"{count:,} {kind if count != 1 else kind.removesuffix('s')}"
 
 
 class _Progress:

@@ -107,10 +107,9 @@ def _old_histogram(message: Message) -> Histogram:
 
 def _within(edges: list[float], low: float, high: float) -> list[float]:
     """Return the edges in order, the outermost ones no further out than the values: else they are astronomic."""
-    if not edges or not math.isfinite(low) or not math.isfinite(high):
+    if len(edges) < 2 or not math.isfinite(low) or not math.isfinite(high):
         return edges
-    first, last = (edges[0], edges[-1]) if len(edges) == 1 else (edges[1], edges[-2])
-    return [max(edges[0], min(low, first)), *edges[1:-1], min(edges[-1], max(high, last))] if len(edges) > 1 else edges
+    return [max(edges[0], min(low, edges[1])), *edges[1:-1], min(edges[-1], max(high, edges[-2]))]
 
 
 def _histogram(counts: list[float], edges: list[float]) -> Histogram:

@@ -114,7 +114,9 @@ class Log:
                 self._report.note(f"{self._path.name}: the run was forked or rewound from another; that is not kept")
             return
         # Written again when a name changes. The config in it is older than the records of its changes.
-        changes = {key: fact for key, fact in run_attributes(run).items() if self._attributes.get(key) != fact}
+        facts = {"tags": [], "notes": None, **run_attributes(run)}  # either may have been emptied
+        before = {"tags": [], "notes": None, **self._attributes}
+        changes = {key: fact for key, fact in facts.items() if before.get(key) != fact}
         if changes:
             self._attributes.update(changes)
             yield ev.Attributes(time_ns=self._now_ns, changes=changes)
