@@ -148,6 +148,17 @@ export interface Digest {
   neginf: number;
 }
 
+/** POST /api/v1/metrics */
+export interface SharedKey {
+  key: string;
+  is_system: boolean;
+  has_points: boolean;
+  has_objects: boolean;
+  num_runs: number;
+  /** If it was asked for: which way is better. */
+  goal: "minimize" | "maximize" | null;
+}
+
 /** GET /api/v1/projects/{entity}/{project}/views */
 export interface SavedView {
   id: number;

@@ -6,6 +6,7 @@ import { Chart } from "../../chart/chart";
 import { EXPORTS, exportPanel, fileName, save } from "../../chart/export/save";
 import { OnScreen } from "../../chart/mount";
 import { chartTheme } from "../../chart/theme";
+import { pathOf } from "../../runs/path";
 import { sortedByX } from "../../series/align";
 import { type Curve, type Line, lineOf } from "../../series/curve";
 import { count, counted } from "../../series/format";
@@ -24,7 +25,6 @@ import type { Scale } from "../../view/state";
 import { useComparison } from "./comparison";
 import type { XAxis } from "./state";
 import { telling } from "./telling";
-import { pathOf } from "./use-figures";
 
 const HEIGHT = 220;
 const DEFAULT_CHARTS = 6;

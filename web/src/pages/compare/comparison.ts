@@ -2,10 +2,10 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { Goal } from "../../runs/best";
 import type { RunStyle } from "../../series/palette";
 import type { RunItem } from "../../server/types";
 import type { CompareAddress } from "./address";
-import type { Goal } from "./figure";
 import type { CompareState } from "./state";
 import type { Keys } from "./use-figures";
 

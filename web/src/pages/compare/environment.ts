@@ -1,10 +1,10 @@
 // Where and with what runs ran, apart by what a person asks: the machine and the command, the code, the packages. The
 // server tells it of at most a hundred runs at a time; what was read is kept until a run changes.
 
+import { pathOf } from "../../runs/path";
 import { send } from "../../server/client";
 import type { RunItem } from "../../server/types";
 import { nested } from "./diff-tree";
-import { pathOf } from "./use-figures";
 
 export interface Facts {
   readonly environment: Record<string, unknown>;

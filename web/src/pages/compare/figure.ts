@@ -1,11 +1,11 @@
 // What a metric of a run comes to (last, least, greatest, best), and how it differs from the baseline's. Pure.
 
+import type { Goal } from "../../runs/best";
 import { delta } from "../../series/format";
 import type { Digest } from "../../server/types";
 
 export const FIGURES = ["best", "last", "min", "max", "mean"] as const;
 export type Figure = (typeof FIGURES)[number];
-export type Goal = "min" | "max";
 
 export interface Value {
   readonly value: number;

@@ -1,9 +1,10 @@
 // What a plot can show of a run, as text: a config key (`config.lr`), a figure of a metric (`min(train/loss)`), or a fact
 // that every run has (`runtime`). Pure.
 
+import type { Goal } from "../../runs/best";
 import { number } from "../../series/format";
 import type { Digest, RunItem } from "../../server/types";
-import { FIGURES, type Figure, figureOf, type Goal } from "./figure";
+import { FIGURES, type Figure, figureOf } from "./figure";
 
 export type Measure =
   | { readonly kind: "config"; readonly key: string }

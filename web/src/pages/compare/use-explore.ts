@@ -1,9 +1,9 @@
 // What the plots show: which measures there are, which are chosen (or would be, by what says most), and their values.
 
 import { useMemo } from "preact/hooks";
+import type { Goal } from "../../runs/best";
 import { useComparison } from "./comparison";
 import { associate, strength } from "./correlate";
-import type { Goal } from "./figure";
 import { cellOf, measuredRun, measureOf, OWN, type PlotCell, varyingKeys } from "./measure";
 import { type Colouring, colouringOf } from "./ramp";
 import { telling } from "./telling";

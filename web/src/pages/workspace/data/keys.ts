@@ -4,14 +4,7 @@ import { signal } from "@preact/signals";
 import { naturalCompare } from "../../../series/natural";
 import { NameIndex } from "../../../series/search";
 import { send } from "../../../server/client";
-import type { RunItem } from "../../../server/types";
-
-interface SharedKey {
-  key: string;
-  is_system: boolean;
-  has_points: boolean;
-  num_runs: number;
-}
+import type { SharedKey } from "../../../server/types";
 
 export interface KnownKeys {
   /** Samples of the system. */
@@ -82,9 +75,4 @@ export function keysOf(all: readonly string[], samples: readonly string[] = []):
     index: new NameIndex(names),
     known: new Set(names),
   };
-}
-
-/** The name of a run on the server. */
-export function pathOf(run: Pick<RunItem, "entity" | "project" | "id">): string {
-  return `${run.entity}/${run.project}/${run.id}`;
 }

@@ -2,10 +2,10 @@
 // are taken in together, a few times a second, however many come.
 
 import { batch, effect } from "@preact/signals";
+import { pathOf } from "../../../runs/path";
 import { type RunNews, type Watch, watch } from "../../../server/live";
 import type { RunItem } from "../../../server/types";
 import type { Workspace } from "../workspace";
-import { pathOf } from "./keys";
 import { withNews } from "./run-source";
 
 /** Keys whose points the server sends at most. */

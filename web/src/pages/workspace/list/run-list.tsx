@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { pathOf } from "../../../runs/path";
 import { staleSince } from "../../../runs/stale";
 import { count, counted } from "../../../series/format";
 import { runColour, runStyles } from "../../../series/palette";
@@ -12,7 +13,6 @@ import { VirtualList, type VirtualListHandle } from "../../../ui/virtual";
 import type { RunsView } from "../../../view/state";
 import { type Column, cellOf, columnOf, deltaText } from "../data/column";
 import { groupId, isShown } from "../data/drawn";
-import { pathOf } from "../data/keys";
 import { useWorkspace, type Workspace } from "../workspace";
 import { BulkBar } from "./bulk-bar";
 import { ListDialogs, useDialogs } from "./dialogs";
@@ -267,9 +267,10 @@ function Rows({
   );
 }
 
-/** Deltas and deviations need room beside the values. */
-export function cellWidth({ baseline, group }: RunsView): number {
-  return baseline !== null || group.length > 0 ? 128 : 80;
+/** Deltas, deviations, and the steps of extremes need room beside the values. */
+export function cellWidth({ baseline, group, columns }: RunsView): number {
+  const hasStep = columns.some((column) => /^(min|max)\(/.test(column));
+  return baseline !== null || group.length > 0 || hasStep ? 128 : 80;
 }
 
 const NO_DASH: readonly number[] = [];

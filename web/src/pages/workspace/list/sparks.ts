@@ -1,9 +1,9 @@
 // Small curves beside the rows in view.
 
 import { useMemo } from "preact/hooks";
+import { pathOf } from "../../../runs/path";
 import type { Curve } from "../../../series/curve";
 import type { RunItem } from "../../../server/types";
-import { pathOf } from "../data/keys";
 import { useCurves } from "../data/use-curves";
 import type { Workspace } from "../workspace";
 

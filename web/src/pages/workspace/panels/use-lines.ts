@@ -3,12 +3,12 @@
 import { useMemo, useRef } from "preact/hooks";
 import type { Clip } from "../../../chart/extent";
 import { sidesOf } from "../../../chart/sides";
+import { pathOf } from "../../../runs/path";
 import type { Line } from "../../../series/curve";
 import { clipRange } from "../../../series/outlier";
 import { runColour } from "../../../series/palette";
 import type { ChartOptions, Zoom } from "../../../view/state";
 import type { CurvesNow } from "../data/curves";
-import { pathOf } from "../data/keys";
 import { type LinesOf, linesOf } from "../data/lines";
 import { useCurves } from "../data/use-curves";
 import type { Workspace } from "../workspace";
