@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.web.accessibility import violations
 from tests.web.conftest import PHONE, OpenPage, Served, Watch, environment, serving
@@ -187,6 +187,27 @@ def _until_known(process: subprocess.Popen[bytes], url: str) -> None:
 
 
 # --- charts and system
+
+
+def test_the_page_and_its_charts_share_one_stream(open_page: OpenPage, site: Served) -> None:
+    page = open_page(at(site, "full"))
+    streams: set[Request] = set()
+    page.on("request", lambda request: streams.add(request) if "/api/v1/live?" in request.url else None)
+    page.on("requestfailed", lambda request: streams.difference_update({request}))
+    page.goto(at(site, "full", "charts"))
+    expect(page.locator("article.panel canvas").first).to_be_visible()
+    _until_one(page, streams, lambda url: "runs=local%2Fpage%2Ffull" in url and "keys=epoch" in url)
+    page.get_by_role("link", name="Overview").click()
+    _until_one(page, streams, lambda url: "keys=" not in url)
+
+
+def _until_one(page: Page, streams: set[Request], fits: Callable[[str], bool]) -> None:
+    """Wait until one stream is open, and it is that one."""
+    for _ in range(100):
+        page.wait_for_timeout(100)
+        if len(streams) == 1 and all(fits(stream.url) for stream in streams):
+            return
+    raise AssertionError(f"open streams: {[stream.url for stream in streams]}")
 
 
 def test_charts_are_those_of_the_workspace(open_page: OpenPage, site: Served) -> None:

@@ -6,7 +6,7 @@ import { createContext } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
 import { type Answer, useAnswer } from "../../server/answer";
 import { get, patch, place, post, type Query, returns, ServerProblem } from "../../server/client";
-import { type RunNews, type Watch, watch } from "../../server/live";
+import { type Listener, type RunNews, type Watch, watch } from "../../server/live";
 import type { RunDocument } from "../../server/types";
 import { sayError } from "../../ui/toast";
 import type { RunKey, RunKeys, Sampler } from "./documents";
@@ -35,6 +35,7 @@ export class RunModel {
 
   #watch: Watch | null = null;
   #unfollow: (() => void) | null = null;
+  #along: { readonly keys: readonly string[]; readonly listener: Listener } | null = null;
   #isOver = false;
   #tries = 0;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -145,15 +146,54 @@ export class RunModel {
     }
   }
 
+  /** Hear what the page hears, and new points of keys: one stream serves both. */
+  listenAlong(keys: readonly string[], listener: Listener): Watch {
+    const along = { keys, listener };
+    this.#along = along;
+    this.#listenAnew();
+    const stop = (): void => {
+      if (this.#along !== along) return;
+      this.#along = null;
+      this.#listenAnew();
+    };
+    return { brokenSince: this.brokenSince, stop };
+  }
+
+  /** A moment later, because whoever wants other keys stops first. What happens between two streams is read. */
+  #listenAnew(): void {
+    this.#later(
+      "listen",
+      () => {
+        this.#unfollow?.();
+        this.#watch?.stop();
+        this.#watch = null;
+        this.#listen();
+        this.#later("whole", () => void this.load(), WHOLE_MS);
+      },
+      0,
+    );
+  }
+
   #listen(): void {
     if (this.#watch !== null) return;
-    this.#watch = watch(
-      { runs: [this.path] },
-      { run: (news) => this.#take(news), reset: () => this.#heard() },
+    const along = this.#along;
+    const stream = watch(
+      { runs: [this.path], keys: along?.keys ?? [] },
+      {
+        run: (news) => {
+          this.#take(news);
+          along?.listener.run?.(news);
+        },
+        points: (news) => along?.listener.points?.(news),
+        reset: (runs) => {
+          this.#heard();
+          along?.listener.reset?.(runs);
+        },
+      },
     );
-    const { brokenSince } = this.#watch;
+    this.#watch = stream;
     this.#unfollow = effect(() => {
-      this.brokenSince.value = brokenSince.value;
+      this.brokenSince.value = stream.brokenSince.value;
     });
   }
 

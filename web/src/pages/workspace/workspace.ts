@@ -14,7 +14,7 @@ import { tellingKey } from "../../runs/telling";
 import { naturalCompare } from "../../series/natural";
 import { COLOURS, DASHES, runStyles } from "../../series/palette";
 import { returns } from "../../server/client";
-import type { Interest } from "../../server/live";
+import { type Listener, type Watch, watch } from "../../server/live";
 import type { RunItem } from "../../server/types";
 import type { RunsView, ViewPatch } from "../../view/state";
 import { type ChangeOptions, ViewAddress } from "./data/address";
@@ -60,9 +60,9 @@ export class Workspace {
     this.groups = new GroupSource(entity, project);
   }
 
-  /** Whose news are listened to. */
-  get interest(): Pick<Interest, "runs" | "projects"> {
-    return { projects: [`${this.entity}/${this.project}`] };
+  /** Listen to what happens, also to new points of keys. */
+  listen(keys: readonly string[], listener: Listener): Watch {
+    return watch({ projects: [`${this.entity}/${this.project}`], keys }, listener);
   }
 
   change(patch: ViewPatch, options?: ChangeOptions): void {

@@ -32,8 +32,8 @@ export function Charts(): JSX.Element {
 }
 
 function RunCharts(): JSX.Element {
-  const { entity, project, id } = useRun();
-  const workspace = useMemo(() => new RunWorkspace(entity, project, id), [entity, project, id]);
+  const model = useRun();
+  const workspace = useMemo(() => new RunWorkspace(model), [model]);
   useEffect(() => workspace.start(), [workspace]);
   useMoment();
   return (

@@ -1,23 +1,24 @@
 // The charts of a workspace with one run in it: the same panels, options and address, without a list of runs.
 
 import { computed } from "@preact/signals";
+import type { Listener, Watch } from "../../../server/live";
 import { Workspace } from "../../workspace/workspace";
+import type { RunModel } from "../model";
 
 export class RunWorkspace extends Workspace {
   readonly path: string;
+  readonly run: string;
   override readonly filterText = computed(() => JSON.stringify({ id: this.run }));
 
-  constructor(
-    entity: string,
-    project: string,
-    readonly run: string,
-  ) {
-    super(entity, project);
-    this.path = `${entity}/${project}/${run}`;
+  constructor(private readonly model: RunModel) {
+    super(model.entity, model.project);
+    this.run = model.id;
+    this.path = model.path;
   }
 
-  override get interest(): { runs: string[] } {
-    return { runs: [this.path] };
+  /** The page has a stream already, which can tell of points too. */
+  override listen(keys: readonly string[], listener: Listener): Watch {
+    return this.model.listenAlong(keys, listener);
   }
 
   /** Return the moment (ms) of a place on an x axis; null where that cannot be told. */

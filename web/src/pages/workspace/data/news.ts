@@ -3,7 +3,7 @@
 
 import { batch, effect } from "@preact/signals";
 import { pathOf } from "../../../runs/path";
-import { type RunNews, type Watch, watch } from "../../../server/live";
+import type { RunNews, Watch } from "../../../server/live";
 import type { RunItem } from "../../../server/types";
 import type { Workspace } from "../workspace";
 import { withNews } from "./run-source";
@@ -58,17 +58,14 @@ export class News {
     this.#unfollow();
     this.#watch?.stop();
     this.#watched = new Set(wanted);
-    const stream = watch(
-      { ...this.workspace.interest, keys: wanted },
-      {
-        run: (news) => this.#heard(news),
-        points: (news) => curves.append(news),
-        reset: (runs) => {
-          if (runs === null) this.workspace.reload();
-          else curves.refresh(new Map(runs.map((run) => [run, Number.POSITIVE_INFINITY])));
-        },
+    const stream = this.workspace.listen(wanted, {
+      run: (news) => this.#heard(news),
+      points: (news) => curves.append(news),
+      reset: (runs) => {
+        if (runs === null) this.workspace.reload();
+        else curves.refresh(new Map(runs.map((run) => [run, Number.POSITIVE_INFINITY])));
       },
-    );
+    });
     this.#watch = stream;
     this.#unfollow = effect(() => {
       brokenSince.value = stream.brokenSince.value;
