@@ -150,6 +150,7 @@ def _dht(args: argparse.Namespace) -> int:
     from functools import partial
 
     from strobe.bench.swarm import dht, file_limit
+    from strobe.bench.swarm.bar import Bar
     from strobe.bench.swarm.benchmark import Case
     from strobe.cli.render import Screen
 
@@ -161,7 +162,8 @@ def _dht(args: argparse.Namespace) -> int:
     if args.increase_file_limit:
         out(file_limit.increase())
     file_limit.check(max(job.num_files for job in jobs))
-    cases = [Case(f"{job.num_peers} peers", job, job.variant, partial(dht.Lines, job, out)) for job in jobs]
+    bar = None if screen.quiet else Bar
+    cases = [Case(f"{job.num_peers} peers", job, job.variant, partial(dht.Lines, job, out, bar)) for job in jobs]
     return _run(args, screen, "dht", dht.METRICS, cases)
 
 
@@ -217,14 +219,14 @@ def _run(
     """Measure all cases on all subjects, print the tables, keep the records."""
     from pathlib import Path
 
-    from strobe.bench.records import append_records
+    from strobe.bench.records import append_records, results_path
     from strobe.bench.swarm import benchmark, subject
     from strobe.cli import FAILURE, OK, PARTIAL
     from strobe.cli.target import home_of
 
     others = subject.peers(args.peer, allowed, screen.note, Path(args.venvs) if args.venvs else None)
     subjects = [subject.STROBE, *others]
-    path = Path(args.records) if args.records else home_of(args).path / "bench" / "results.jsonl"
+    path = Path(args.records) if args.records else results_path(home_of(args).path)
     records: list[Record] = []
     for case in cases:
         measured = benchmark.run(

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import io
 import random
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from strobe.bench.swarm import benchmark, dht
+from strobe.bench.records import append_records, read_records
+from strobe.bench.swarm import benchmark, dht, throughput
 from strobe.bench.swarm.bar import Bar, bar_text
-from strobe.bench.swarm.benchmark import Case
+from strobe.bench.swarm.benchmark import Case, Metric
 from strobe.bench.swarm.event import Began
 from strobe.bench.swarm.program import Phase
 from strobe.bench.swarm.programs.dht_run import run, sample_uids
 from strobe.bench.swarm.programs.talk import Talk
-from strobe.bench.swarm.subject import STROBE
+from strobe.bench.swarm.subject import STROBE, Subject
+from strobe.bench.table import is_row
 from strobe.errors import UsageError
 
 
@@ -26,7 +30,7 @@ def phase(name: str, seconds: float, **figures: float) -> Phase:
 def test_lines_are_those_of_hivemind() -> None:
     """The page's own run, whose figures these are."""
     lines: list[str] = []
-    listener = dht.Lines(dht.Job(expert_batch_size=64), lines.append, lambda total: Bar(total, stream=io.StringIO()))
+    listener = dht.Lines(dht.Job(expert_batch_size=64), lines.append, None)
     listener.began(Began("create", 1024))
     listener.began(Began("store", 256, {"uids": 16384}))
     listener.ended(phase("store", 727.46, good=48920, count=48920))
@@ -52,6 +56,14 @@ def test_a_bar_tells_share_count_time_and_rate() -> None:
     assert bar_text(0, 4, 0.0).endswith("[00:00<?,  0.00it/s]")
 
 
+def test_a_bar_writes_only_its_end_where_nobody_watches() -> None:
+    stream = io.StringIO()
+    bar = Bar(4, stream=stream, clock=iter([0.0, 2.0]).__next__)
+    for done in range(1, 5):
+        bar.show(done)
+    assert stream.getvalue() == bar_text(4, 4, 2.0) + "\n"
+
+
 @pytest.mark.parametrize(
     ("job", "word"),
     [
@@ -70,11 +82,33 @@ def test_a_job_that_makes_no_sense_is_refused(job: dht.Job, word: str) -> None:
 def test_the_command_says_what_differs_from_the_defaults() -> None:
     command = benchmark.command_of("dht", dht.Job(num_peers=64, loss=0.05, plain=True))
     assert command == "strobe bench swarm dht --num_peers 64 --loss 0.05 --plain"
+    forward = throughput.make_job("ffn_forward", num_clients=4)
+    assert "--no-backprop" in benchmark.command_of("throughput", forward, "local").split()
+
+
+def test_records_can_be_read_and_stand_in_the_table(tmp_path: Path) -> None:
+    fake = Subject("fake", (sys.executable, "-m"), "tests.bench.swarm.fake_")
+    metrics = (Metric("burn", "s", "less", "Burn", lambda outcome: outcome.phases["burn"].seconds),)
+
+    class FakeJob(dht.Job, frozen=True, kw_only=True):
+        cpu_s: float = 0.0
+        end: str = "well"
+
+    job = FakeJob(plain=True)
+    case = Case("test", job, job.variant, lambda: dht.Lines(job, lambda text: None, None))
+    (record,) = benchmark.run("program", case, metrics, [fake], repeat=2)
+    append_records(tmp_path / "results.jsonl", [record])
+    assert list(read_records(tmp_path / "results.jsonl")) == [record]
+    assert record.samples == (42.0, 42.0)
+    assert record.benchmark == "swarm-program/fake/burn/peers32-experts256-batch32-plain"
+    assert is_row(record)
+    assert record.command == "strobe bench swarm program --plain --peer fake"
+    assert "| Burn | 42 s (n=2) |" in benchmark.table([record], metrics)
 
 
 def measure(job: dht.Job) -> dict[str, float]:
     lines: list[str] = []
-    case = Case("test", job, job.variant, lambda: dht.Lines(job, lines.append, lambda n: Bar(n, stream=io.StringIO())))
+    case = Case("test", job, job.variant, lambda: dht.Lines(job, lines.append, None))
     records = benchmark.run("dht", case, dht.METRICS, [STROBE], timeout_s=60)
     assert [record.error for record in records if record.error] == []
     return {record.metric: record.samples[0] for record in records}

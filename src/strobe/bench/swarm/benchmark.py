@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
@@ -15,8 +16,11 @@ from strobe.bench import machine, stats
 from strobe.bench.load.report import format_samples
 from strobe.bench.records import Better, Record, make_id
 from strobe.bench.swarm.program import Listener, Outcome, Program
-from strobe.bench.swarm.subject import Subject
+from strobe.bench.swarm.subject import STROBE, Subject
 from strobe.bench.table import markdown
+
+#: of what is measured: records of two versions are not compared
+_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +68,20 @@ def run(
             done.append(program.run(case.listen()))
             if done[-1].error:
                 say(f"{subject.name} failed: {done[-1].error}")
-    environment = machine.describe()
-    sizes = {name: value for name, value in msgspec.structs.asdict(case.job).items() if isinstance(value, (int, float))}
+    environment = machine.describe(source=Path(__file__))
+    fields = msgspec.structs.asdict(case.job)
+    sizes = {name: float(value) for name, value in fields.items() if isinstance(value, (int, float))}
+    model, config = f"swarm-{benchmark}", _config(case.variant)
     return [
         Record(
             id=make_id(),
-            benchmark=f"swarm/{benchmark}",
+            benchmark=f"{model}/{subject.name}/{metric.name}/{config}",
+            model=model,
+            mode=metric.name,
+            config=config,
+            version=_VERSION,
             subject=subject.name,
             subject_version=done[0].version,
-            variant=dict(case.variant),
             metric=metric.name,
             unit=metric.unit,
             better=metric.better,
@@ -80,7 +89,7 @@ def run(
             error=done[-1].error,
             options=sizes,
             environment=environment,
-            command=command_of(benchmark, case.job),
+            command=command_of(benchmark, case.job, "" if subject is STROBE else subject.name),
         )
         for subject, done in zip(subjects, outcomes, strict=True)
         for metric in metrics
@@ -88,16 +97,23 @@ def run(
     ]
 
 
-def command_of(benchmark: str, job: msgspec.Struct) -> str:
+def _config(variant: Mapping[str, str]) -> str:
+    """Return what sets a case apart as one word: `peers1024-experts16384-encrypted`."""
+    return "-".join(f"{name}{value}" if value[:1].isdigit() else value for name, value in variant.items())
+
+
+def command_of(benchmark: str, job: msgspec.Struct, peer: str = "") -> str:
     """Return the command that measures a job again: its fields are flags, and defaults need not be said."""
     parts = ["strobe bench swarm", benchmark]
     for field in msgspec.structs.fields(job):
         value = getattr(job, field.name)
-        if value is True:
-            parts.append(f"--{field.name}")
-        elif value != field.default:
+        if value == field.default:
+            continue
+        if isinstance(value, bool):
+            parts.append(f"--{field.name}" if value else f"--no-{field.name}")
+        else:
             parts += [f"--{field.name}", f"{value:g}" if isinstance(value, float) else str(value)]
-    return " ".join(parts)
+    return " ".join([*parts, "--peer", peer] if peer else parts)
 
 
 def table(records: Sequence[Record], metrics: Sequence[Metric]) -> str:

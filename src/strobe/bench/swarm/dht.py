@@ -72,9 +72,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lines:
-    """Prints what hivemind's benchmark prints: results with `out`, bars on stderr."""
+    """Prints what hivemind's benchmark prints: results with `out`, and bars if there are to be any."""
 
-    def __init__(self, job: Job, out: Callable[[str], None], make_bar: Callable[[int], Bar] = Bar) -> None:
+    def __init__(self, job: Job, out: Callable[[str], None], make_bar: Callable[[int], Bar] | None = Bar) -> None:
         self._job = job
         self._out = out
         self._make_bar = make_bar
@@ -86,7 +86,7 @@ class Lines:
         elif event.phase == "store":
             self._out(f"Sampled {event.figures['uids']:.0f} unique ids (after deduplication)")
             self._out(f"Storing peers to dht in batches of {self._job.expert_batch_size}...")
-        self._bar = self._make_bar(event.total) if event.total else None
+        self._bar = self._make_bar(event.total) if event.total and self._make_bar is not None else None
 
     def progress(self, event: Progress) -> None:
         if self._bar is not None:
