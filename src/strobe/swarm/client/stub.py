@@ -93,7 +93,7 @@ class ExpertStub:
         return self._ask(method, encode(tensors, metadata, compression=compression))
 
     def _ask(self, method: str, payload: Sendable) -> Future[Payload]:
-        return self.link.submit(self.link.ask(self.place.address, method, payload, self.options.timeout_s))
+        return self.link.ask(self.place.address, method, payload, self.options.timeout_s)
 
     def _received(self, payload: Payload, expected: dict[str, TensorSpec], rows: int) -> list[torch.Tensor]:
         uid = self.place.uid

@@ -15,6 +15,7 @@ from a stranger is checked here too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -41,7 +42,7 @@ def is_finite(tensor: torch.Tensor) -> bool:
     if not tensor.is_floating_point():
         return True
     # NaN and infinities survive a sum; a sum that overflowed although all are finite is looked at again.
-    return bool(torch.isfinite(tensor.sum())) or bool(torch.isfinite(tensor).all())
+    return math.isfinite(tensor.sum().item()) or bool(torch.isfinite(tensor).all())
 
 
 class Codec(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Final
 
 import torch
@@ -38,10 +37,11 @@ def dtype_of(code: str) -> torch.dtype:
 
 def memory_of(tensor: torch.Tensor) -> memoryview:
     """Return the bytes of a tensor, in place if it is contiguous and in main memory, else copied to be so."""
-    flat = tensor.detach().to("cpu").contiguous().view(-1)
-    if not flat.numel():
+    if not tensor.numel():
         return memoryview(b"")
-    return memoryview(flat.view(torch.uint8).numpy())
+    if not tensor.is_cpu or not tensor.is_contiguous():
+        tensor = tensor.to("cpu").contiguous()
+    return memoryview(tensor.detach().view(-1).view(torch.uint8).numpy())
 
 
 def tensor_at(content: memoryview, code: str, shape: tuple[int, ...]) -> torch.Tensor:
@@ -51,9 +51,7 @@ def tensor_at(content: memoryview, code: str, shape: tuple[int, ...]) -> torch.T
         return torch.empty(shape, dtype=dtype)
     if content.readonly:
         content = memoryview(bytearray(content))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nothing to say that the checks of the layout have not said
-        flat = torch.frombuffer(content, dtype=torch.uint8)
+    flat = torch.frombuffer(content, dtype=dtype)
     if flat.data_ptr() % dtype.itemsize:  # some processors do not read such items at all
-        flat = flat.clone()
-    return flat.view(dtype).view(shape)
+        flat = torch.frombuffer(bytearray(content), dtype=dtype)
+    return flat.view(shape)
