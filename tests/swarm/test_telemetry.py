@@ -1,0 +1,36 @@
+"""Figures of peers arrive in a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import strobe
+from strobe.errors import Error
+from strobe.swarm.dht import DHT, get_dht_time
+from strobe.swarm.telemetry import Telemetry, dht_figures
+
+
+def test_sources_are_asked_regularly_and_once_more_at_the_end(tmp_path: Path) -> None:
+    asked = 0
+
+    def count() -> Mapping[str, float]:
+        nonlocal asked
+        asked += 1
+        return {"asked": asked}
+
+    def broken() -> Mapping[str, float]:
+        raise Error("gone")
+
+    with DHT() as dht, DHT([dht.address]) as other, strobe.init(project="p", dir=tmp_path) as run:
+        other.store("key", 1, get_dht_time() + 60)
+        with Telemetry(run, {"mine": count, "broken": broken, "dht": dht_figures(dht)}, period_s=0.02):
+            deadline = time.monotonic() + 10
+            while asked < 3 and time.monotonic() < deadline:
+                time.sleep(0.01)
+        summary = dict(run.summary)
+    assert summary["swarm/mine/asked"] == asked >= 4
+    assert summary["swarm/dht/peers"] == 1
+    assert summary["swarm/dht/records"] == 1
+    assert summary["swarm/dht/served"] > 0
