@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import subprocess
 import tempfile
 import threading
@@ -22,10 +23,10 @@ import psutil
 
 from strobe.bench.swarm import usage
 from strobe.bench.swarm.event import About, Began, Ended, Event, Finished, Progress, parse
+from strobe.errors import Error
 
 _POLL_S = 0.5
 _END_S = 30.0
-_DIED = "died"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +86,18 @@ class Program:
                 start_new_session=True,
             )
             conversation = _Conversation(process, listener, time.monotonic() + self._timeout_s)
+            error: str | None = None
             patience_s = 0.0
             try:
                 conversation.write(self._job)
-                error = conversation.hold()
-                if error == _DIED:
-                    error = _last_line(log) or f"exit code {process.wait()}"
-                elif error is None:
-                    patience_s = _END_S
+                conversation.hold()
+                patience_s = _END_S
+            except EOFError:
+                error = _last_line(log) or f"exit code {process.wait()}"
+            except TimeoutError:
+                error = f"not done after {self._timeout_s:g} s; --timeout gives more"
+            except Error as exc:
+                error = str(exc)
             finally:
                 conversation.end(patience_s)
         return Outcome(conversation.version, conversation.facts, conversation.phases, error)
@@ -116,15 +121,10 @@ class _Conversation:
             self._process.stdin.write(line)
             self._process.stdin.flush()
 
-    def hold(self) -> str | None:
-        """Listen until the program has finished; return why it did not."""
+    def hold(self) -> None:
+        """Listen until the program has finished; EOFError if it dies before, TimeoutError if it takes too long."""
         self._reader.start()
-        while True:
-            event = self._next()
-            if isinstance(event, str):
-                return event
-            if isinstance(event, Finished):
-                return None
+        while not isinstance(event := self._next(), Finished):
             self._hear(event)
 
     def end(self, patience_s: float) -> None:
@@ -139,6 +139,9 @@ class _Conversation:
         for left in [process, *family]:
             with suppress(psutil.NoSuchProcess):
                 left.kill()
+        if hasattr(os, "killpg"):  # also those whose parents died before them
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         self._reader.join(_POLL_S)
         for pipe in (process.stdin, process.stdout):
@@ -153,18 +156,18 @@ class _Conversation:
             self._lines.put(line)
         self._lines.put(None)
 
-    def _next(self) -> Event | str:
-        while True:
+    def _next(self) -> Event:
+        while time.monotonic() < self._deadline:
             try:
                 line = self._lines.get(timeout=_POLL_S)
             except queue.Empty:
-                if time.monotonic() > self._deadline:
-                    return "not done in time; see --timeout"
-                # Children that outlive it may hold its output open.
                 if self._process.poll() is None:
                     continue
-                line = None
-            return _DIED if line is None else parse(line.decode("utf-8", errors="replace"))
+                line = None  # children that outlive it may hold its output open
+            if line is None:
+                raise EOFError
+            return parse(line.decode("utf-8", errors="replace"))
+        raise TimeoutError
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, About):
