@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from strobe.cli import import_
 from strobe.home import Home
 from tests.cli.conftest import Strobe, record
 from tests.remote.real_server import RealServer
@@ -94,6 +95,15 @@ def test_what_is_no_file_of_the_kind_is_refused(strobe: Strobe, copied: Path, tm
     assert sorted(line.split("  ")[0] for line in both.lines) == ["imported", "not imported"]
     events = strobe("import", "tensorboard", str(other))
     assert (events.code, "which is no TFRecord" in events.out) == (1, True)
+
+
+def test_long_imports_say_how_far_they_are(strobe: Strobe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_, "_LINE_S", 0.0)
+    loud = strobe("import", "tensorboard", str(GOLDEN / "tensorboard"))
+    assert "0 of 3 runs, " in loud.err
+    assert " of 18.4 kB, " in loud.err
+    quiet = strobe("import", "tensorboard", str(GOLDEN / "tensorboard"), "--replace", "-q")
+    assert (quiet.code, quiet.err) == (0, "")
 
 
 @pytest.mark.parametrize("tracker", ["wandb", "tensorboard"])

@@ -178,16 +178,16 @@ def _show(fact: dict[str, Any], screen: Screen) -> None:
     counts = [_counted(fact[kind], kind) for kind in ("rows", "samples", "files", "artifacts") if fact[kind]]
     screen.out("  ".join([*parts, ", ".join(counts) or fact["sources"][0]]))
     if status == "changed":
-        screen.note("  its files have changed since it was imported; --replace imports it again")
+        screen.note(f"{fact['run']}: its files have changed since it was imported; --replace imports it again")
     for loss in fact["losses"][:_MAX_SHOWN]:
         lost = f"{loss['end'] - loss['start']:,} bytes at {loss['start']:,}"
-        screen.warn(f"  {loss['file']}: {lost} could not be read: {loss['reason']}")
+        screen.warn(f"{loss['file']}: {lost} could not be read: {loss['reason']}")
     if (more := len(fact["losses"]) - _MAX_SHOWN) > 0:
-        screen.warn(f"  and {more:,} more places; --json lists them")
+        screen.warn(f"{fact['run']}: and {more:,} more places; --json lists them")
     for kind, count in fact["left_out"].items():
-        screen.note(f"  left out: {count:,} × {kind}")
+        screen.note(f"{fact['run']}: left out: {count:,} × {kind}")
     for note in fact["notes"]:
-        screen.warn(f"  {note}")
+        screen.warn(f"{fact['run']}: {note}")
 
 
 def _counted(count: int, kind: str) -> str:

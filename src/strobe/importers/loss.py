@@ -14,6 +14,3 @@ class Loss:
     reason: str
     #: the file ends in the middle of a record, as a killed process leaves it: nothing before is affected
     is_torn: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.end - self.start:,} bytes at {self.start:,}: {self.reason}"

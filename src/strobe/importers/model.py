@@ -97,11 +97,6 @@ class Report:
         if text not in self.notes and len(self.notes) <= _MAX_NOTES:
             self.notes.append(text if len(self.notes) < _MAX_NOTES else "and more of that kind")
 
-    @property
-    def is_damaged(self) -> bool:
-        """Whether something was lost that a kill does not explain."""
-        return any(not loss.is_torn for _, loss in self.losses)
-
 
 class ForeignRun(Protocol):
     """A run that another tracker has recorded."""

@@ -76,7 +76,6 @@ class Hparams:
 class Json:
     """google.protobuf.Value."""
 
-    NULL = 1
     NUMBER = 2
     TEXT = 3
     BOOLEAN = 4

@@ -35,7 +35,11 @@ class Tensor:
 
     def __init__(self, message: Message) -> None:
         shape = message.message(fields.Tensor.SHAPE)
-        sizes = [] if shape is None else [dim.integer(fields.Tensor.SIZE) for dim in shape.messages(2)]
+        sizes = (
+            []
+            if shape is None
+            else [dim.integer(fields.Tensor.SIZE) for dim in shape.messages(fields.Tensor.DIMENSION)]
+        )
         self.shape = tuple(sizes)
         self.dtype = message.integer(fields.Tensor.DTYPE)
         count = prod(sizes)

@@ -32,7 +32,6 @@ class Run:
     ENTITY = 2
     PROJECT = 3
     CONFIG = 4
-    SUMMARY = 5
     GROUP = 6
     JOB_TYPE = 7
     NAME = 8
@@ -67,7 +66,6 @@ class Item:
 
     KEY = 1
     NESTED_KEY = 2
-    NONE = 3
     BOOLEAN = 4
     INTEGER = 5
     NUMBER = 6
