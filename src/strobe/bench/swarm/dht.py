@@ -25,6 +25,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     wait_before_read: float = 0.0
     wait_timeout: float = 5.0
     random_seed: int = 30
+    increase_file_limit: bool = False
 
     #: share of the peers that are killed on the way
     failure_rate: float = 0.0
