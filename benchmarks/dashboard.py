@@ -3,10 +3,13 @@
 The pages of `web/bench` are built from the dashboard's own modules and opened headless, in turns, so that a busy
 machine slows both; medians count. A ratio is ours / bare uPlot.
 
-    first draw    panels of runs of points, all on the screen: from nothing to the frame after the last one is drawn
+    first draw    panels of runs of points, all on the screen: from nothing to the frame after the last one is drawn;
+                  against uPlot's own default lines (1 px), and against lines as wide as ours (1.5 px)
     hover         one move of the mouse over a panel: the crosshair in all panels, the values of all runs of that one
     zoom          one run of raw points, another range of x: until it is drawn
     scrolling     a list of 100,000 runs, against one of 100: work per frame
+    search        100,000 metrics for words that fit all, many and one: until the panels found are shown
+    brush         500 runs in parallel coordinates, scatter, bars and table: one move of a brush, until all show it
     off screen    canvases of panels that are far from the window (none)
     size          JavaScript that one page of the built dashboard loads, gzip
 
@@ -43,6 +46,8 @@ MOST_TIMES_BARE = 1.5
 #: "the same", on a machine that does other things too
 MOST_TIMES_FEW_RUNS = 1.3
 HOVER_MS = 33.0
+SEARCH_MS = 100.0
+BRUSH_MS = 33.0
 SIZE_BYTES = 150_000
 #: all panels of the default ask fit into it
 WINDOW = {"width": 1920, "height": 2000}
@@ -50,6 +55,12 @@ _HOVER_MOVES = 60
 _ZOOMS = 12
 _SCROLLS = 80
 _FEW_RUNS, _MANY_RUNS = 100, 100_000
+_METRICS = 100_000
+_SEARCHES = ("norm", "layer9 block7", "norm_99999")
+_BRUSHED_RUNS = 500
+_BRUSHES = 40
+#: what uPlot draws if nobody says how wide, in pixels
+_DEFAULT_WIDTH = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,14 +151,17 @@ def call(page: Page, what: str, *arguments: object) -> Any:
     return page.evaluate(f"(given) => window.bench.{what}(...given)", list(arguments))
 
 
-def first_draw(page: Page, repeat: int) -> Measure:
-    ours, bare, thin = [], [], []
-    for _ in range(repeat):
-        bare.append(call(page, "bare"))
-        thin.append(call(page, "bare", 1))
+def first_draw(page: Page, repeat: int) -> list[Measure]:
+    """Draw all panels by each way in turns; the first round warms up."""
+    ours, default, wide = [], [], []
+    for _ in range(repeat + 1):
+        default.append(call(page, "bare", _DEFAULT_WIDTH))
         ours.append(call(page, "ours"))
-    told = f"; with its thinnest lines {statistics.median(thin[1:]):.0f} ms"
-    return _ratio("first draw", ours[1:], bare[1:], told)
+        wide.append(call(page, "bare"))
+    return [
+        _ratio("first draw", ours[1:], default[1:]),
+        _ratio("as wide", ours[1:], wide[1:]),
+    ]
 
 
 def hover(page: Page) -> list[Measure]:
@@ -217,13 +231,46 @@ def scrolling(browser: Browser, url: str, repeat: int) -> Measure:
     )
 
 
+def search(browser: Browser, url: str, repeat: int) -> Measure:
+    """Search for one word after the other; the slowest of their medians counts."""
+    page = browser.new_page(viewport={"width": 1280, "height": 920})
+    page.goto(f"{url}/search.html")
+    call(page, "show", _METRICS)
+    took: dict[str, list[float]] = {text: [] for text in _SEARCHES}
+    for _ in range(max(3, repeat)):
+        for text, times in took.items():
+            call(page, "search", "")
+            page.wait_for_timeout(200)
+            times.append(call(page, "search", text))
+            if not call(page, "found"):
+                raise SystemExit(f"nothing is said to be found for {text!r}: nothing to measure")
+    page.close()
+    medians = {text: statistics.median(times) for text, times in took.items()}
+    told = ", ".join(f"{text!r} {medians[text]:.0f} ms (least {min(took[text]):.0f})" for text in _SEARCHES)
+    return Measure(name="search, ms", value=max(medians.values()), bar=SEARCH_MS, detail=told)
+
+
+def brush(browser: Browser, url: str) -> Measure:
+    page = browser.new_page(viewport={"width": 1440, "height": 1400})
+    page.goto(f"{url}/explore.html?tab=explore")
+    call(page, "show", _BRUSHED_RUNS)
+    page.wait_for_function(f"window.bench.strands() === {_BRUSHED_RUNS}")
+    page.get_by_text("Computing importance").wait_for(state="detached")
+    took = call(page, "brush", _BRUSHES)
+    if not 0 < (dim := call(page, "dim")) < _BRUSHED_RUNS:
+        raise SystemExit(f"{dim} of {_BRUSHED_RUNS} runs are dim while brushing: nothing to measure")
+    page.close()
+    detail = f"{_BRUSHED_RUNS} runs; p95 {_p95(took):.0f} ms, least {min(took):.0f} ms"
+    return Measure(name="brush, ms", value=statistics.median(took), bar=BRUSH_MS, detail=detail)
+
+
 def measure(browser: Browser, url: str, options: argparse.Namespace) -> list[Measure]:
     page = browser.new_page(viewport={"width": WINDOW["width"], "height": WINDOW["height"]})
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(f"{url}/charts.html")
     call(page, "prepare", options.panels, options.runs, options.points)
-    measures = [first_draw(page, options.repeat), *hover(page), off_screen(page)]
+    measures = [*first_draw(page, options.repeat), *hover(page), off_screen(page)]
     call(page, "prepare", 1, 1, options.many)
     measures.append(zoom(page, options.repeat))
     if problems:
@@ -231,11 +278,10 @@ def measure(browser: Browser, url: str, options: argparse.Namespace) -> list[Mea
     return measures
 
 
-def _ratio(name: str, ours: list[float], bare: list[float], told: str = "") -> Measure:
+def _ratio(name: str, ours: list[float], bare: list[float]) -> Measure:
     a, b = statistics.median(ours), statistics.median(bare)
-    return Measure(
-        name=f"{name}, x bare", value=a / b, bar=MOST_TIMES_BARE, detail=f"{a:.0f} ms, bare uPlot {b:.0f} ms{told}"
-    )
+    detail = f"{a:.0f} ms (least {min(ours):.0f}), bare uPlot {b:.0f} ms (least {min(bare):.0f})"
+    return Measure(name=f"{name}, x bare", value=a / b, bar=MOST_TIMES_BARE, detail=detail)
 
 
 def _p95(values: list[float]) -> float:
@@ -256,7 +302,9 @@ def main() -> int:
         build(["--manifest"], app)
         (size, page), whole = largest_page(app), gzip_size(app)
         with served(pages) as url, chromium() as browser:
-            measures = [*measure(browser, url, options), scrolling(browser, url, options.repeat)]
+            measures = measure(browser, url, options)
+            measures += [scrolling(browser, url, options.repeat), search(browser, url, options.repeat)]
+            measures.append(brush(browser, url))
     told = f"JavaScript of the largest page ({page}); of all pages {whole / 1000:.0f} kB"
     measures.append(Measure(name="size, kB gzip", value=size / 1000, bar=SIZE_BYTES / 1000, detail=told))
     for one in measures:
