@@ -31,6 +31,7 @@ def register(subparsers: Subparsers) -> None:
 
 def _ui(args: Namespace) -> int:
     try:
+        from strobe.bench.dashboard import endpoints
         from strobe.server.local.serve import serve_home
         from strobe.server.log import open_log
         from strobe.server.serve import Listen
@@ -44,14 +45,14 @@ def _ui(args: Namespace) -> int:
 
     log = open_log("text")
     wanted = _PORT if args.port is None else args.port
+    extra = endpoints(home)
     try:
-        elsewhere = serve_home(home, Listen(port=wanted), log, on_ready, rebuild=args.rebuild)
+        elsewhere = serve_home(home, Listen(port=wanted), log, on_ready, rebuild=args.rebuild, extra=extra)
     except UsageError:
         if args.port is not None:
             raise
-        elsewhere = serve_home(
-            home, Listen(port=0), log, on_ready, rebuild=args.rebuild
-        )  # somebody else has our usual port
+        # Somebody else has our usual port.
+        elsewhere = serve_home(home, Listen(port=0), log, on_ready, rebuild=args.rebuild, extra=extra)
     if elsewhere is not None:
         screen.note(f"{home.path} is served already{f' at {elsewhere}' if elsewhere else ''}")
         open_page(elsewhere, is_wanted=not args.no_browser)

@@ -21,6 +21,7 @@ import uvicorn
 from strobe.errors import UsageError
 from strobe.server.app import create_app
 from strobe.server.chores import Chore
+from strobe.server.endpoint import Endpoint
 from strobe.server.log import FIELDS
 from strobe.server.memory import share_heaps
 from strobe.server.protocol import ImpatientProtocol
@@ -55,12 +56,13 @@ def serve(
     listen: Listen,
     on_ready: Callable[[str], None] | None = None,
     chores: Iterable[Chore] = (),
+    extra: Iterable[Endpoint] = (),
 ) -> None:
     """Serve until a signal says stop. `on_ready` is called with the server's address once it answers."""
     if (listen.tls_cert is None) != (listen.tls_key is None):
         raise UsageError("TLS needs both a certificate and its key; give --tls-cert and --tls-key")
     config = uvicorn.Config(
-        create_app(services, chores=chores),
+        create_app(services, extra, chores),
         http=ImpatientProtocol,
         ws="none",
         lifespan="on",

@@ -27,6 +27,7 @@ const Run = lazy<PageProps<"run">>(() => import("../pages/run").then((module) =>
 const Compare = lazy<PageProps<"compare">>(() =>
   import("../pages/compare").then((module) => module.ComparePage),
 );
+const Benchmarks = lazy(() => import("../pages/benchmarks").then((module) => module.BenchmarksPage));
 const Settings = lazy<PageProps<"settings">>(() =>
   import("../pages/settings").then((module) => module.SettingsPage),
 );
@@ -78,6 +79,8 @@ function Shown({ at }: { at: Page }): JSX.Element {
       return <Compare {...at} />;
     case "run":
       return <Run {...at} />;
+    case "benchmarks":
+      return <Benchmarks />;
     case "settings":
       return <Settings {...at} />;
     case "missing":

@@ -49,6 +49,13 @@ const EVERYWHERE: readonly Command[] = [
     run: () => go({ name: "settings", tab: "" }),
   },
   {
+    id: "go.benchmarks",
+    title: "Go to benchmarks",
+    group: "General",
+    keys: "g b",
+    run: () => go({ name: "benchmarks" }),
+  },
+  {
     id: "app.copy-link",
     title: "Copy a link to this view",
     group: "General",

@@ -46,6 +46,9 @@ export function Header(): JSX.Element {
             isSheetOpen.value = true;
           }}
         />
+        {server.value?.auth === false && (
+          <IconButton icon="gauge" label="Benchmarks" keys="g b" onClick={() => go({ name: "benchmarks" })} />
+        )}
         <ThemeMenu />
         <UserMenu />
       </div>
@@ -79,6 +82,7 @@ export function crumbsOf(at: Page, title: string | null): Crumb[] {
   const own = (text: string): Crumb => ({ title: title ?? text, to: null });
   if (at.name === "projects") return [own("Projects")];
   if (at.name === "settings") return [own("Settings")];
+  if (at.name === "benchmarks") return [own("Benchmarks")];
   if (at.name === "signin") return [own("Sign in")];
   if (at.name === "missing") return [own("Not found")];
   const project: Page = { name: "workspace", entity: at.entity, project: at.project };

@@ -6,10 +6,11 @@ export type Page =
   | { name: "run"; entity: string; project: string; run: string; tab: string }
   | { name: "compare"; entity: string; project: string }
   | { name: "settings"; tab: string }
+  | { name: "benchmarks" }
   | { name: "signin" }
   | { name: "missing"; path: string };
 
-const RESERVED = /^(settings|signin|api|assets|healthz|readyz|metrics|~.*)$/;
+const RESERVED = /^(settings|signin|benchmarks|api|assets|healthz|readyz|metrics|~.*)$/;
 
 /** Return the page that a path names; tabs are "" unless given. */
 export function pageOf(path: string): Page {
@@ -23,6 +24,7 @@ export function pageOf(path: string): Page {
   const [first, second, third, fourth, fifth] = parts;
   if (first === undefined) return { name: "projects" };
   if (first === "signin" && parts.length === 1) return { name: "signin" };
+  if (first === "benchmarks" && parts.length === 1) return { name: "benchmarks" };
   if (first === "settings" && parts.length <= 2) return { name: "settings", tab: second ?? "" };
   if (second === undefined) return missing;
   const entity = first.startsWith("~") ? first.slice(1) : first;
@@ -42,6 +44,8 @@ export function pathOf(page: Page): string {
       return "/";
     case "signin":
       return "/signin";
+    case "benchmarks":
+      return "/benchmarks";
     case "settings":
       return joined(["settings", page.tab]);
     case "workspace":

@@ -29,6 +29,7 @@ const PATHS = {
   file: "M4 2.500h5L12.5 6v7.500H4zM9 2.500V6h3.5",
   filter: "M2.5 4h11M4.5 8h7M6.5 12h3",
   folder: "M2 4h4.500L8 5.500h6v7.500H2z",
+  gauge: "M2.5 12a6 6 0 1 1 11 0M8 11l3-4.5",
   group: "M3 3h4v4H3zM9 3h4v4H9zM3 9h4v4H3zM9 9h4v4H9z",
   info: "M8 2.500a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11ZM8 7.500V11M8 5.200h.01",
   keyboard: "M1.5 4h13v8h-13zM4 6.500h.01M6.7 6.500h.01M9.4 6.500h.01M12 6.500h.01M4.5 9.500h7",

@@ -5,6 +5,7 @@ import { nextOf } from "../../src/app/signin";
 const PAGES: [string, Page][] = [
   ["/", { name: "projects" }],
   ["/signin", { name: "signin" }],
+  ["/benchmarks", { name: "benchmarks" }],
   ["/settings", { name: "settings", tab: "" }],
   ["/settings/keys", { name: "settings", tab: "keys" }],
   ["/ada/vision", { name: "workspace", entity: "ada", project: "vision" }],

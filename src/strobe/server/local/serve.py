@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from strobe.home import Home
 from strobe.server.alerts import read_alert_settings
 from strobe.server.chores import Chore
+from strobe.server.endpoint import Endpoint
 from strobe.server.local.home_tail import HomeTail, forget_runs
 from strobe.server.local.index import IndexPlace
 from strobe.server.local.store import LocalStore
@@ -21,7 +22,13 @@ _TAIL_S = 0.2
 
 
 def serve_home(
-    home: Home, listen: Listen, log: logging.Logger, on_ready: Callable[[str], None], *, rebuild: bool = False
+    home: Home,
+    listen: Listen,
+    log: logging.Logger,
+    on_ready: Callable[[str], None],
+    *,
+    rebuild: bool = False,
+    extra: Iterable[Endpoint] = (),
 ) -> str | None:
     """Serve the runs of a home until a signal says stop; return at once with the address if another process does."""
     place = IndexPlace(home)
@@ -41,7 +48,7 @@ def serve_home(
                 place.note_address(url)
                 on_ready(url)
 
-            serve(services, listen, ready, chores=[Chore("tail", _TAIL_S, tail.poll)])
+            serve(services, listen, ready, chores=[Chore("tail", _TAIL_S, tail.poll)], extra=extra)
         finally:
             store.close()
     finally:

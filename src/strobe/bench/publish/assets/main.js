@@ -37,10 +37,13 @@ function setTheme(index) {
   themeButton.textContent = `Theme: ${THEMES[theme]}`;
 }
 themeButton.addEventListener("click", () => setTheme(theme + 1));
-setTheme(0);
+setTheme(Math.max(0, THEMES.indexOf(new URLSearchParams(location.search).get("theme"))));
 
-document.querySelector("h1").append(figures.title);
-document.querySelector(".tools").append(themeButton);
+// In a frame of the dashboard, that has a title and a theme already.
+if (window.self === window.top) {
+  document.querySelector("h1").append(figures.title);
+  document.querySelector(".tools").append(themeButton);
+}
 document.querySelector("footer").append(`Made ${day(figures.made)} by Strobe ${figures.strobe}. Raw records: results.jsonl beside this page.`);
 window.addEventListener("hashchange", show);
 document.addEventListener("scroll", () => (hint.hidden = true), { passive: true });
