@@ -11,8 +11,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 
 from strobe.swarm.experts.meter import Meter
@@ -125,6 +126,10 @@ def _joined(parts: list[list[torch.Tensor]]) -> list[torch.Tensor]:
     return parts[0] if len(parts) == 1 else [torch.cat(pieces) for pieces in zip(*parts, strict=True)]
 
 
+def _bytes(tensor: torch.Tensor) -> Any:
+    return tensor.reshape(-1).view(torch.uint8).numpy()
+
+
 class _Stage:
     """One thread's memory for batches of several requests."""
 
@@ -144,7 +149,9 @@ class _Stage:
         buffer = self._buffers.get(place)
         if buffer is None or buffer.dtype != first.dtype or buffer.shape[1:] != first.shape[1:] or len(buffer) < rows:
             buffer = self._buffers[place] = torch.empty((rows, *first.shape[1:]), dtype=first.dtype)
-        return torch.cat(pieces, out=buffer[:rows])
+        # Not by torch, whose threads would spin on afterwards, while another thread's batch is in an expert.
+        np.concatenate([_bytes(piece) for piece in pieces], out=_bytes(buffer[:rows]))
+        return buffer[:rows]
 
     def owned(self, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """Return outputs that stay as they are when the next batch is put together: a module may return its input."""

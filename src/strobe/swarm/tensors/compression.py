@@ -19,6 +19,7 @@ import math
 from collections.abc import Mapping
 from typing import Final, Literal, Protocol, TypeAlias
 
+import numpy as np
 import torch
 
 from strobe.errors import UsageError
@@ -31,6 +32,8 @@ _BLOCK: Final = 4096
 _LEVELS: Final = 256
 _SAMPLE: Final = 100_000
 _MAX_FP16: Final = 65504.0
+#: elements from which on torch uses threads
+_LARGE: Final = 32_768
 
 
 class NotFinite(UsageError):
@@ -42,7 +45,15 @@ def is_finite(tensor: torch.Tensor) -> bool:
     if not tensor.is_floating_point():
         return True
     # NaN and infinities survive a sum; a sum that overflowed although all are finite is looked at again.
-    return math.isfinite(tensor.sum().item()) or bool(torch.isfinite(tensor).all())
+    return math.isfinite(_sum(tensor.detach())) or bool(torch.isfinite(tensor).all())
+
+
+def _sum(tensor: torch.Tensor) -> float:
+    if tensor.numel() >= _LARGE and tensor.is_cpu and tensor.dtype in (torch.float32, torch.float64):
+        # Not by torch, whose threads would spin on afterwards, while another thread's batch is in an expert.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.add.reduce(tensor.numpy(), axis=None))
+    return float(tensor.sum().item())
 
 
 class Codec(Protocol):
