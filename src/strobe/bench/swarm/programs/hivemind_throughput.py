@@ -26,7 +26,7 @@ class HivemindStage:
 
     def __init__(self, job: dict[str, Any]) -> None:
         self._job = job
-        self._dht = hivemind.DHT(start=True)
+        self._dht: Any = None
         self._backends: dict[str, Any] = {}
         self._server: Any = None
         self._clients: list[Any] = []
@@ -36,6 +36,7 @@ class HivemindStage:
 
     def launch_clients(self) -> None:
         context = multiprocessing.get_context("fork")
+        self._dht = hivemind.DHT(start=True)
         address = self._dht.get_visible_maddrs(), self._dht.peer_id
         for number in range(self._job["num_clients"]):
             arguments = self._can_start, self._outcomes, self._job, *address, number

@@ -22,12 +22,13 @@ class StrobeStage:
 
     def __init__(self, job: dict[str, Any]) -> None:
         self._job = job
-        self._dht = DHT(suite=PLAIN if job["plain"] else AES_GCM)
+        self._dht = DHT(start=False, suite=PLAIN if job["plain"] else AES_GCM)
         self._server: Server | None = None
         self._clients: list[tuple[Any, Connection]] = []
 
     def launch_clients(self) -> None:
         context = multiprocessing.get_context("spawn")
+        self._dht.start()
         count, num_processes = self._job["num_clients"], min(self._job["client_processes"], self._job["num_clients"])
         for start in range(num_processes):
             near, far = context.Pipe()
