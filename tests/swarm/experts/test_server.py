@@ -154,6 +154,32 @@ def test_an_expert_that_fails_refuses_its_batch_and_goes_on(pair: list[DHT], cap
     assert "secret of the server" in caplog.text
 
 
+def test_a_module_that_changes_what_it_gives_is_refused_and_its_threads_live(
+    pair: list[DHT], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Fickle(nn.Module):  # type: ignore[misc]
+        def forward(self, x: torch.Tensor) -> Any:
+            if len(x) == 3:
+                return x
+            return {4: x.double(), 5: x[:-1], 6: (x, x), 7: x.to(torch.complex64)}.get(len(x), x)
+
+    backend = ExpertBackend(parse_uid("fickle.0"), Fickle(), (torch.zeros(3, 4),))
+    with Server(pair[0], [backend]):
+        remote = expert(pair[1], "fickle.0")
+        for rows in (4, 5, 6, 7):
+            with pytest.raises(PeerRefused, match="failed"):
+                remote(torch.zeros(rows, 4))
+        assert remote(torch.zeros(8, 4)).shape == (8, 4)
+    assert "fickle.0" in caplog.text
+
+
+def test_one_peer_has_one_server(pair: list[DHT]) -> None:
+    with server(pair[0], "ffn.0.1"):
+        second = server(pair[0], "ffn.0.2")
+        with pytest.raises(UsageError, match="served already"):
+            second.start()
+
+
 @pytest.mark.parametrize(
     ("tensors", "metadata"),
     [

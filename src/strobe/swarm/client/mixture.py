@@ -26,6 +26,8 @@ from strobe.swarm.client.stub import CallOptions, ExpertStub
 from strobe.swarm.dht import DHT
 from strobe.swarm.experts.directory import ExpertPlace
 
+_MAX_STUBS = 16_384
+
 
 class RemoteMixtureOfExperts(nn.Module):
     """Sends each row to its `k_best` experts and returns the weighted mean of what comes back.
@@ -123,6 +125,8 @@ class RemoteMixtureOfExperts(nn.Module):
     def _stub(self, place: ExpertPlace) -> ExpertStub:
         stub = self._stubs.get(place)
         if stub is None:
+            if len(self._stubs) >= _MAX_STUBS:  # in a swarm that comes and goes; the ones in use come back
+                self._stubs.clear()
             stub = self._stubs[place] = ExpertStub(place, self._link, self._options)
         return stub
 

@@ -17,8 +17,10 @@ import numpy as np
 import torch
 
 from strobe.swarm.experts.meter import Meter
+from strobe.swarm.experts.schema import check_rows
 from strobe.swarm.experts.work import Batch, Job, Slice, WorkQueue
 from strobe.swarm.net.network import PeerRefused
+from strobe.swarm.tensors import TensorSpec
 
 _log = logging.getLogger("strobe.swarm.experts")
 
@@ -92,7 +94,12 @@ class Runtime:
                 outputs = backend.backward(inputs[:num_inputs], inputs[num_inputs:])
             else:
                 outputs = backend.forward(inputs)
-            return outputs, time.perf_counter() - started
+            elapsed_s = time.perf_counter() - started
+        # A module may change its mind about what it gives; its clients were told what to expect.
+        expected = backend.info.grads if batch.pool.is_backward else backend.info.outputs
+        given = {name: TensorSpec.of(output) for name, output in zip(expected, outputs, strict=True)}
+        check_rows(backend.uid, expected, given, len(inputs[0]))
+        return outputs, elapsed_s
 
 
 def _unpacked(batch: Batch, outcomes: list[Outcome]) -> list[Slice]:

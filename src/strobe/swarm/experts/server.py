@@ -151,7 +151,11 @@ class Server:
             return
         self._is_started = True
         self._runtime.start()
-        self.dht.run_coroutine(self._attach)
+        try:
+            self.dht.run_coroutine(self._attach)
+        except BaseException:
+            self.queue.close()
+            raise
         if self.checkpoint_dir is not None:
             self._saver.start()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,6 +34,7 @@ from strobe.swarm.tensors import (
 )
 
 _MAX_UID = 256
+_log = logging.getLogger("strobe.swarm.experts")
 
 
 class _Answer:
@@ -134,8 +136,11 @@ class Service:
         """Send results to those who wait for them."""
         answers = [(job.owner.future, self._packed(job, outcome)) for job, outcome in outcomes]
         assert self._loop is not None
-        if answers and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(_resolve, answers)
+        if answers:
+            try:
+                self._loop.call_soon_threadsafe(_resolve, answers)
+            except RuntimeError:  # the loop is closed: the peer is gone, and with it those who waited
+                _log.info("%d answers came after the peer was shut down", len(answers))
 
     def _packed(self, job: Job, outcome: list[torch.Tensor] | PeerRefused) -> Sendable | PeerRefused:
         if isinstance(outcome, PeerRefused):
