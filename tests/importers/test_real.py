@@ -42,17 +42,19 @@ def bring(home: Home, run: Any) -> tuple[Replay, Report]:
 
 def test_a_wandb_run_with_everything(home: Home, tmp_path: Path) -> None:
     pytest.importorskip("wandb")
-    run_script("wandb_script.py", str(tmp_path / "w"), WANDB_TEST_EXIT="3")
+    run_script("wandb_script.py", str(tmp_path / "w"), "--grow", WANDB_TEST_EXIT="3")
     (found,) = wandb.find_runs([tmp_path / "w"], {})
     run, report = bring(home, found)
     assert (report.losses, report.notes, report.left_out) == ([], [], {})
     assert (run.state, run.exit_code) == ("failed", 3)
     assert run.attributes["name"] == "second name"
-    assert [row["_step"] for row in run.rows()] == [*range(23), 1000]
+    assert [row["_step"] for row in run.rows()] == [*range(26), 1000]
     # The artifact's files are still where the client put them: the table has its pictures, and the artifact is one.
     table = load(next(row["table"] for row in run.rows() if "table" in row), run.run_dir.files)
     assert table.data[0][2].to_numpy().shape == (8, 8, 3)
     assert table.data[1] == [2, "y", None]
+    grown = [load(row["growing"], run.run_dir.files).data for row in run.rows() if "growing" in row]
+    assert grown == [[[0]], [[0], [1]], [[0], [1], [2]]]
     assert [(use.action, use.name, use.kind, sorted(use.aliases)) for use in run.artifacts] == [
         ("log", "dataset", "dataset", ["best", "latest"])
     ]

@@ -1,8 +1,9 @@
 """A training with the real wandb client, offline: run by the tests as a program, and once to make `golden/wandb`.
 
-    python wandb_script.py DIRECTORY [--kill]
+    python wandb_script.py DIRECTORY [--grow] [--kill]
 
-Needs wandb and numpy. With `--kill` the process ends by SIGKILL in the middle, as a node that is lost.
+Needs wandb and numpy. With `--grow` it logs a table that grows, too; with `--kill` the process ends by SIGKILL in the
+middle, as on a node that is lost.
 """
 
 from __future__ import annotations
@@ -95,6 +96,10 @@ def main() -> None:
     )
     table = wandb.Table(columns=["x", "y"], data=[[1, 2], [3, 4]])
     run.log({"chart": wandb.plot.line(table, "x", "y", title="A line")})
+    growing = wandb.Table(columns=["n"], log_mode="INCREMENTAL")
+    for number in range(3 if "--grow" in sys.argv else 0):
+        growing.add_data(number)
+        run.log({"growing": growing})
     run.log({"far": 1}, step=1000)
     run.summary["best"] = 7
     run.config.update({"late": 3, "opt": {"name": "sgd"}}, allow_val_change=True)

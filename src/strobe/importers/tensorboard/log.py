@@ -24,6 +24,8 @@ from strobe.journal import event as ev
 _PROGRESS_RECORDS = 4096
 #: values of one step that come within this time make one row, which has the time of the first
 _TOGETHER_NS = 50_000_000
+#: a time after this (the year 2242) is none
+_LATEST_S = 1 << 33
 _VERSION_PREFIX = "brain.Event:"
 
 
@@ -157,7 +159,7 @@ class EventLog:
 
     def _time_ns(self, wall_s: float) -> int:
         """Return a time in nanoseconds; one that cannot be (NaN, before 1970) is that of the record before."""
-        return int(wall_s * 1e9) if 0 < wall_s < 1e10 else self._now_ns
+        return int(wall_s * 1e9) if 0 < wall_s < _LATEST_S else self._now_ns
 
 
 def _number(text: str) -> float:

@@ -8,6 +8,7 @@ points at, is none of the artifact's.
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from strobe.importers.protobuf import Message, WireError
 from strobe.importers.wandb.fields import Artifact, Entry
 from strobe.importers.wandb.values import parse_json
 
-#: what wandb makes of each table that is logged; the table itself comes with its row
-_OF_TABLES = ("run_table", "wandb-history")
+#: types that wandb keeps for itself, for each table that is logged for one; the table itself comes with its row
+_OWN_TYPE = re.compile(r"run_table|wandb-.*")
 
 
 class ArtifactReader:
@@ -36,7 +37,7 @@ class ArtifactReader:
     def read(self, record: Message, at_ns: int) -> LoggedArtifact | None:
         """Return the artifact, None if it is wandb's own or not all of it is here, which is noted."""
         name, kind = record.text(Artifact.NAME), record.text(Artifact.TYPE)
-        if kind in _OF_TABLES:
+        if _OWN_TYPE.fullmatch(kind):
             return None
         sources = self._sources(record)
         missing = [path for path, source in sources.items() if source is None]

@@ -19,7 +19,7 @@ from strobe.data.table import Table
 from strobe.errors import Error
 from strobe.importers.model import Report
 
-_TABLES = ("table-file", "incremental-table-file")
+_TABLE, _INCREMENT = "table-file", "incremental-table-file"
 _CLIENT_ARTIFACT = "wandb-client-artifact://"
 #: why a record cannot become an object: no such file, no such content
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, Error)
@@ -36,6 +36,9 @@ class MediaReader:
         self._contents: dict[str, dict[str, Path]] = {}
         #: key of a table → (key of the chart, the panel's config)
         self._charts: dict[str, tuple[str, dict[str, Any]]] = {}
+        #: key → the table that grows under it, and the files whose rows it has
+        self._growing: dict[str, Table] = {}
+        self._grown: set[str] = set()
         #: paths below the run's files that records have named
         self.named: set[str] = set()
 
@@ -59,7 +62,7 @@ class MediaReader:
         """Return a row whose records are objects."""
         found: dict[str, Any] = {}
         for key, item in values.items():
-            value = self._value(item, f"{key!r} at step {step}") if isinstance(item, (dict, list)) else item
+            value = self._value(item, key, step) if isinstance(item, (dict, list)) else item
             if isinstance(value, Table) and key in self._charts:
                 name, config = self._charts[key]
                 found[name] = self._chart(value, config)
@@ -67,18 +70,21 @@ class MediaReader:
                 found[key] = value
         return found
 
-    def _value(self, item: Any, what: str) -> Any:
+    def _value(self, item: Any, key: str, step: int) -> Any:
         if isinstance(item, list):
-            return [self._value(part, what) for part in item]
+            return [self._value(part, key, step) for part in item]
         if not isinstance(item, dict):
             return item
-        if not isinstance(item.get("_type"), str):
-            return {key: self._value(part, what) for key, part in item.items()}
+        kind = item.get("_type")
+        if not isinstance(kind, str):
+            return {name: self._value(part, f"{key}.{name}", step) for name, part in item.items()}
         self._note_paths(item)
         try:
-            return self._table(item) if item["_type"] in _TABLES else load(item, self._files)
+            if kind == _INCREMENT:
+                return self._grow(item, key)
+            return Table(*self._read_table(item), allow_mixed_types=True) if kind == _TABLE else load(item, self._files)
         except _UNREADABLE as error:
-            self._report.note(f"{what}: the {item['_type']} cannot be read and stays a bare record: {error}")
+            self._report.note(f"{key!r} at step {step}: the {kind} cannot be read and stays a bare record: {error}")
             return item
 
     def _note_paths(self, record: Mapping[str, Any]) -> None:
@@ -90,12 +96,23 @@ class MediaReader:
             elif isinstance(value, dict):
                 self._note_paths(value)
 
-    def _table(self, record: Mapping[str, Any]) -> Table:
+    def _grow(self, record: Mapping[str, Any], key: str) -> Table:
+        """Return the table of a key with the rows that this record adds."""
+        columns, rows = self._read_table(record)
+        if key not in self._growing or not record.get("increment_num"):
+            self._growing[key] = Table(columns, log_mode="INCREMENTAL", allow_mixed_types=True)
+        table = self._growing[key]
+        if record["path"] not in self._grown:
+            self._grown.add(record["path"])
+            for row in rows:
+                table.add_data(*row)
+        return table
+
+    def _read_table(self, record: Mapping[str, Any]) -> tuple[list[Any], list[list[Any]]]:
+        """Return columns and rows. wandb's columns may be of mixed kinds; a reader is no place to refuse them."""
         directory, path = self._find_table(record)
         body = json.loads((directory / path).read_bytes())
-        data = [[self._cell(cell, directory) for cell in row] for row in body["data"]]
-        # wandb has columns of mixed kinds; a reader is no place to refuse them.
-        return Table(columns=body["columns"], data=data, allow_mixed_types=True)
+        return body["columns"], [[self._cell(cell, directory) for cell in row] for row in body["data"]]
 
     def _find_table(self, record: Mapping[str, Any]) -> tuple[Path, str]:
         """Return the table's file: in its artifact, which has the media of the cells, else in the run's files."""
