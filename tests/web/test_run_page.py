@@ -93,12 +93,19 @@ def test_how_a_run_failed_and_what_an_empty_one_says(open_page: OpenPage, site: 
         expect(page.get_by_role("heading", name=title)).to_be_visible()
 
 
-def test_a_fork_leads_to_its_parent(open_page: OpenPage, site: Served) -> None:
+def test_a_fork_leads_to_its_parent_and_back(open_page: OpenPage, site: Served) -> None:
     page = open_page(at(site, "branch"))
-    about = page.get_by_role("region", name="About")
-    expect(about).to_contain_text("after step 50")
-    about.get_by_role("link", name="full").click()
+    forks = page.get_by_role("region", name="Forks")
+    expect(forks).to_contain_text("after step 50")
+    forks.get_by_role("link", name="everything at once").click()
     expect(page).to_have_url(at(site, "full"))
+    expect(forks.get_by_role("listitem")).to_have_count(1)
+    expect(forks).to_contain_text("after step 50")
+    forks.get_by_role("link", name="a branch of it").click()
+    expect(page).to_have_url(at(site, "branch"))
+    page = open_page(at(site, "judge"))
+    expect(page.get_by_role("region", name="Config")).to_be_visible()
+    expect(page.get_by_role("region", name="Forks")).to_have_count(0)
 
 
 def test_there_is_no_such_run(open_page: OpenPage, site: Served, watch: Watch) -> None:

@@ -447,3 +447,57 @@ def test_live_points_come_without_moving_anything(open_page: OpenPage, tmp_path:
     finally:
         stream.terminate()
         stream.wait(20)
+
+
+def test_a_panel_measures_another_metric_on_the_right(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab, search="?v=1&only=r1,r2"))
+    drawn(page, "train/loss")
+    panel(page, "train/loss").hover()
+    panel(page, "train/loss").get_by_role("button", name="Options of train/loss").click()
+    page.get_by_role("menuitem", name="Add a right axis").click()
+    dialog = page.get_by_role("dialog", name="Right axis")
+    dialog.get_by_role("combobox").fill("train/acc")
+    dialog.get_by_role("option", name="train/acc").click()
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Done").click()
+    expect(page).to_have_url(re.compile(r"for=train/loss,y2:train/acc"))
+    legend = panel(page, "train/loss").get_by_role("list", name="Lines")
+    expect(legend.get_by_role("listitem")).to_have_text(["train/loss", re.compile("train/acc.*right")])
+    assert summary(page, "train/loss").startswith("train/loss by step, 4 lines.")
+    page.reload()
+    expect(legend.get_by_role("listitem")).to_have_count(2)
+    with page.expect_download() as download:
+        panel(page, "train/loss").hover()
+        panel(page, "train/loss").get_by_role("button", name="Options of train/loss").click()
+        page.get_by_role("menuitem", name="CSV of the points").click()
+    head, *points = download.value.path().read_text().splitlines()
+    assert head == "line,step,train/loss,axis"
+    assert {line.rpartition(",")[2] for line in points} == {"left", "right"}
+    # the values in the list are those of the left axis
+    panel(page, "train/loss").locator(".chart-area").hover(position={"x": 3, "y": 40})
+    expect(rows(page).filter(has_text="trial-1").locator(".row-value")).to_have_text(re.compile(r"^[12]\.\d+$"))
+
+
+def test_a_groups_line_says_how_many_runs_it_has(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab, search="?v=1&group=config.opt.name&hide=r6"))
+    drawn(page, "train/loss")
+    legend = panel(page, "train/loss").get_by_role("list", name="Lines")
+    expect(legend.get_by_role("listitem")).to_have_text(["adam (n = 4)", re.compile(r"sgd \(n = [34]\)")])
+
+
+def test_runs_are_sorted_and_filtered_by_the_least_value(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab, search="?v=1&cols=min(train/loss)&sort=display_name"))
+    head = page.get_by_role("columnheader", name="min(train/loss)")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(page).to_have_url(re.compile(r"sort=min\(train/loss\)|sort=min%28"))
+    cells = rows(page).locator(".row-cell")
+    expect(cells).to_have_text([re.compile(r"\d @ ")] * 8)
+    least = [float(text.split(" @")[0]) for text in cells.all_inner_texts()]
+    assert least == sorted(least)
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(cells.first).to_contain_text(f"{max(least):g}"[:5])
+    limit = (least[2] + least[3]) / 2
+    page.get_by_role("combobox", name="Filter").fill(f"min(train/loss) < {limit}")
+    expect(page.locator(".list-count")).to_have_text("3 runs")
