@@ -13,21 +13,25 @@ from strobe.bench.workload import Workload
 from strobe.bench.workloads.cvt import optimized as cvt
 from strobe.bench.workloads.cvt.ootb import CvtTask
 from strobe.bench.workloads.dlrm import optimized as dlrm
+from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.model import DlrmConfig
 from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
 from strobe.bench.workloads.layers.fold import fold_batch_norms
+from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.optimized import Optimization, OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.oscar import optimized as oscar
+from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.regnet import optimized as regnet
 from strobe.bench.workloads.regnet.ootb import RegNetTask
 from strobe.bench.workloads.resnext3d import optimized as resnext3d
 from strobe.bench.workloads.resnext3d.ootb import ResNext3dTask
-from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask
+from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask, RnntTask
 from strobe.bench.workloads.rnnt.optimized import FastDecoding
 from strobe.bench.workloads.task import Task
 from strobe.bench.workloads.xlmr import optimized as xlmr
 from strobe.bench.workloads.xlmr.ootb import XlmrTask
+from strobe.errors import Error
 from tests.bench.workloads import test_cvt, test_dlrm, test_oscar, test_regnet, test_resnext3d, test_rnnt, test_xlmr
 from tests.bench.workloads.proof import set_up
 
@@ -94,6 +98,27 @@ def test_dlrm_with_int4_tables_merged_is_exact() -> None:
     prove(OptimizedInference(DlrmTask(config), partial(dlrm.optimize, bits=4, is_int8=False), tolerance=1e-4))
 
 
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_sixteen_bits_are_near_and_not_the_same(precision: Precision) -> None:
+    workload = OotbInference(REGNET, tolerance=0.1, precision=precision)
+    set_up(workload, batch_size=4)
+    output = workload.step(0)
+    assert output.dtype.itemsize == 2
+    verdict = workload.check(output, workload.reference(0))
+    assert verdict.is_correct, verdict
+    assert verdict.error > 1e-5
+
+
+def test_training_in_sixteen_bits_keeps_weights_in_thirty_two() -> None:
+    workload = OotbTraining(XLMR, tolerance=0.1, precision="bf16")
+    set_up(workload, batch_size=4)
+    loss = [workload.step(index) for index in range(3)][-1]
+    assert {parameter.dtype for parameter in workload.model.parameters()} == {torch.float32}
+    verdict = workload.check(loss, workload.reference(2))
+    assert verdict.is_correct, verdict
+    assert verdict.error > 1e-6
+
+
 def test_a_lost_table_is_noticed() -> None:
     def lose(model: nn.Module, examples: object) -> nn.Module:
         nn.init.zeros_(model.tables[0].bag.weight)
@@ -145,6 +170,36 @@ def test_training_with_fused_attention_and_optimizer_is_right() -> None:
         loss = [workload.step(index) for index in range(3)][-1]
         verdict = workload.check(loss, workload.reference(2))
         assert verdict.is_correct, verdict
+
+
+@pytest.mark.parametrize("is_fixed", [True, False])
+def test_tables_that_learn_in_the_backward_pass_learn_the_same(is_fixed: bool) -> None:
+    """Losses, and after three steps every row; also rows that are looked up several times."""
+    task = DlrmTask(replace(DLRM, is_fixed=is_fixed, num_rows=7, bottom=(32, 64, 40)))
+    plain, fast = OotbTraining(task), OptimizedTraining(task, lambda model: LearningDlrm(model, lr=0.01), 1e-4)
+    for workload in (plain, fast):
+        set_up(workload, 6)
+    losses = [(plain.step(index), fast.step(index)) for index in range(3)]
+    for expected, loss in losses:
+        torch.testing.assert_close(loss, expected)
+    for expected_table, table in zip(plain.model.tables, fast.model.tables, strict=True):
+        torch.testing.assert_close(table.bag.weight, expected_table.bag.weight)
+    verdict = fast.check(losses[-1][1], fast.reference(2))
+    assert verdict.is_correct, verdict
+
+
+def test_weighed_rows_do_not_learn_in_the_backward_pass() -> None:
+    model = DlrmTask(replace(DLRM, pooling="learned")).build()
+    with pytest.raises(Error, match="only if rows are summed as they are"):
+        LearningDlrm(model, lr=0.01)
+
+
+def test_rnnt_learns_the_same_with_the_fused_optimizer() -> None:
+    workload = OptimizedTraining(RnntTask(test_rnnt.TINY, max_seconds=0.4), lambda model: model, 1e-2)
+    set_up(workload, 3)
+    loss = [workload.step(index) for index in range(3)][-1]
+    verdict = workload.check(loss, workload.reference(2))
+    assert verdict.is_correct, verdict
 
 
 def test_padding_costs_nothing() -> None:

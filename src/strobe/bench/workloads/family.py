@@ -62,3 +62,63 @@ class Family:
             in_8_bits = {**parameters, "precision": "int8"}
             rows.append(optimized(config=f"{name}-int8", parameters=in_8_bits, tolerance=int8_tolerance, changes=int8))
         return tuple(rows)
+
+    def distributed(
+        self, name: str, parameters: Mapping[str, Any], *, tier: Tier, devices: int, batch_size: int, max_batch: int
+    ) -> Benchmark:
+        """Declare training of one size out of the box on several devices of a node, gradients averaged by DDP."""
+        return Benchmark(
+            model=self.model,
+            implementation="OOTB",
+            mode="Training",
+            config=f"{name}.{devices}dev-fp32",
+            version=1,
+            owner="strobe",
+            units="ex/s",
+            tier=tier,
+            batch_sizes=(batch_size,),
+            max_batch=max_batch,
+            workload="strobe.bench.workloads.distributed:ddp",
+            parameters={"factory": f"{self.package}.ootb:training", **parameters},
+            tolerance=1e-2,
+            devices=devices,
+        )
+
+    def precisions(
+        self, name: str, parameters: Mapping[str, Any], *, batch_size: int, max_batch: int
+    ) -> tuple[Benchmark, ...]:
+        """Declare one size out of the box in what accelerators are made for; CPUs are slow there, or have it not."""
+        declare = partial(
+            Benchmark,
+            model=self.model,
+            implementation="OOTB",
+            version=1,
+            owner="strobe",
+            units="ex/s",
+            tier="full",
+            batch_sizes=(batch_size,),
+            max_batch=max_batch,
+        )
+        rows = [
+            declare(
+                mode="Inference",
+                config=f"{name}-{precision}",
+                workload=f"{self.package}.ootb:inference",
+                parameters={**parameters, "precision": precision},
+                tolerance=tolerance,
+                latency=LATENCY,
+            )
+            for precision, tolerance in (("tf32", 0.01), ("bf16", 0.1), ("fp16", 0.02))
+        ]
+        # Weights stay in 32 bits; fp16 would need its losses scaled, too.
+        rows += [
+            declare(
+                mode="Training",
+                config=f"{name}-{precision}",
+                workload=f"{self.package}.ootb:training",
+                parameters={**parameters, "precision": precision},
+                tolerance=0.1,
+            )
+            for precision in ("tf32", "bf16")
+        ]
+        return tuple(rows)

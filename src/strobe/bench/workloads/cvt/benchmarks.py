@@ -26,5 +26,6 @@ _sizes = partial(
 
 BENCHMARKS: tuple[Benchmark, ...] = (
     *_sizes("cvt-13-224x224", {"config": "cvt-13"}, tier="ci"),
+    *_family.precisions("cvt-13-224x224", {"config": "cvt-13"}, batch_size=32, max_batch=256),
     *_sizes("cvt-21-224x224", {"config": "cvt-21"}, tier="full"),
 )

@@ -23,6 +23,19 @@ _optimized = partial(
     workload="strobe.bench.workloads.dlrm.optimized:inference",
     latency=Latency(limit_ms=60, percentile=99),
 )
+_optimized_training = partial(
+    _declare,
+    implementation="Optimized",
+    mode="Training",
+    workload="strobe.bench.workloads.dlrm.optimized:training",
+    tolerance=1e-2,
+    changes=(
+        "all tables are one and are looked up by one call",
+        "rows of tables learn in the backward pass, by a kernel of our own; their gradients are never written out",
+        "pairs are picked by one flat index",
+        "fused optimizer",
+    ),
+)
 _MERGED = (
     "weights of rows are multiplied into the tables beforehand",
     "all tables are one and are looked up by one call",
@@ -36,13 +49,15 @@ _INT8_MLP = "linear layers in 7 bits by a kernel of our own, a scale per column 
 
 def _tiny(config: str, tier: Tier, lower_tier: Tier, batch_sizes: tuple[int, ...]) -> tuple[Benchmark, ...]:
     """Declare a configuration out of the box and in each optimized precision; those below fp32 are in `lower_tier`."""
-    training, inference, optimized = (
-        partial(declare, batch_sizes=batch_sizes, max_batch=2048) for declare in (_training, _inference, _optimized)
+    training, inference, optimized, optimized_training = (
+        partial(declare, batch_sizes=batch_sizes, max_batch=2048)
+        for declare in (_training, _inference, _optimized, _optimized_training)
     )
     parameters = {"config": config}
     return (
         training(config=config, tier=tier, parameters=parameters),
         inference(config=config, tier=tier, parameters=parameters),
+        optimized_training(config=config, tier=lower_tier, parameters=parameters),
         optimized(
             config=f"{config}-fp32",
             tier=tier,
@@ -72,6 +87,14 @@ def _tiny(config: str, tier: Tier, lower_tier: Tier, batch_sizes: tuple[int, ...
         ),
     )
 
+
+#: name, what it is on one device, batch of all, devices per node, nodes: tables dealt out, joined by all_to_all
+_PARALLEL: tuple[tuple[str, str, int, int, int, Tier], ...] = (
+    ("tiny-100k.2dev", "tiny-100k", 128, 2, 1, "ci"),
+    ("tiny.8dev", "tiny", 512, 8, 1, "full"),
+    ("A.8dev-embed32-fp32", "A.1dev-embed32-fp32", 1024, 8, 1, "full"),
+    ("A.2node-8dev-embed32-fp32", "A.1dev-embed32-fp32", 2048, 8, 2, "full"),
+)
 
 BENCHMARKS: tuple[Benchmark, ...] = (
     _training(
@@ -112,6 +135,19 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         parameters={"config": "A.1dev-embed4-fp32", "bits": 4, "is_int8": True},
         tolerance=0.3,
         changes=(*_MERGED, _INT8_MLP),
+    ),
+    *(
+        _training(
+            config=config,
+            tier=tier,
+            batch_sizes=(batch,),
+            max_batch=2048,
+            workload="strobe.bench.workloads.dlrm.model_parallel:training",
+            parameters={"config": alone},
+            devices=devices,
+            nodes=nodes,
+        )
+        for config, alone, batch, devices, nodes, tier in _PARALLEL
     ),
     *_tiny("tiny", "full", "full", (64, 512)),
     *_tiny("tiny-100k", "smoke", "ci", (64, 512)),

@@ -33,13 +33,8 @@ class FastTables(nn.Module):
         self.register_buffer("stored", torch.cat(rows_per_table))
 
     def forward(self, rows: tuple[torch.Tensor, ...], offsets: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        rows_L = torch.cat([table_rows + start for table_rows, start in zip(rows, self.starts, strict=True)])
-        bags: list[torch.Tensor] = []
-        before = 0
-        for table_rows, table_offsets in zip(rows, offsets, strict=True):
-            bags.append(table_offsets + before)
-            before += len(table_rows)
-        pooled_XD = self._pool(rows_L, torch.cat(bags))
+        rows_L, offsets_X = merge_lookups(rows, offsets, self.starts)
+        pooled_XD = self._pool(rows_L, offsets_X)
         return pooled_XD.unflatten(0, (len(rows), -1)).transpose(0, 1)
 
     def _pool(self, rows_L: torch.Tensor, offsets_X: torch.Tensor) -> torch.Tensor:
@@ -48,6 +43,19 @@ class FastTables(nn.Module):
         if self.bits == 4:
             return torch.ops.quantized.embedding_bag_4bit_rowwise_offsets(self.stored, rows_L, offsets_X, mode=0)
         return F.embedding_bag(rows_L, self.stored, offsets_X, mode="sum")
+
+
+def merge_lookups(
+    rows: tuple[torch.Tensor, ...], offsets: tuple[torch.Tensor, ...], starts: list[int]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Give rows and offsets in the one table in which each table starts at its row of `starts`."""
+    rows_L = torch.cat([table_rows + start for table_rows, start in zip(rows, starts, strict=True)])
+    bags: list[torch.Tensor] = []
+    before = 0
+    for table_rows, table_offsets in zip(rows, offsets, strict=True):
+        bags.append(table_offsets + before)
+        before += len(table_rows)
+    return rows_L, torch.cat(bags)
 
 
 def _take_table(table: Table, bits: Bits) -> torch.Tensor:

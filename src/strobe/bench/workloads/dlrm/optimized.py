@@ -12,11 +12,12 @@ import torch
 from torch import nn
 
 from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables
+from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
 from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
 from strobe.bench.workloads.layers.int8_linear import quantize_linears
-from strobe.bench.workloads.optimized import OptimizedInference
+from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch
 
 
@@ -56,3 +57,14 @@ def inference(
     return OptimizedInference(
         DlrmTask(CONFIGS[config], alpha), partial(optimize, bits=bits, is_int8=is_int8), tolerance
     )
+
+
+def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OptimizedTraining:
+    """Make the workload of a published configuration."""
+    task = DlrmTask(CONFIGS[config], alpha)
+
+    def optimize(model: nn.Module) -> Callable[..., Any]:
+        fast: Callable[..., Any] = LearningDlrm(model, lr=task.optimizer(model).param_groups[0]["lr"])
+        return fast
+
+    return OptimizedTraining(task, optimize, tolerance)

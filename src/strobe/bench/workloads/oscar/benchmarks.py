@@ -16,12 +16,18 @@ _family = Family(
     training=("fused attention", "compiled forward and backward", "fused optimizer"),
 )
 
-BENCHMARKS: tuple[Benchmark, ...] = _family.sizes(
-    "base-vqa",
-    {"config": "base"},
-    tier="ci",
-    batch_sizes=(4,),
-    max_batch=256,
-    fp32=(*_FUSED, "linear layers by a kernel of our own, weights laid out beforehand"),
-    int8=(*_FUSED, "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per token"),
+BENCHMARKS: tuple[Benchmark, ...] = (
+    *_family.sizes(
+        "base-vqa",
+        {"config": "base"},
+        tier="ci",
+        batch_sizes=(4,),
+        max_batch=256,
+        fp32=(*_FUSED, "linear layers by a kernel of our own, weights laid out beforehand"),
+        int8=(
+            *_FUSED,
+            "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per token",
+        ),
+    ),
+    *_family.precisions("base-vqa", {"config": "base"}, batch_size=64, max_batch=256),
 )

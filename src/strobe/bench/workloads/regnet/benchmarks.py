@@ -21,5 +21,8 @@ _sizes = partial(
 BENCHMARKS: tuple[Benchmark, ...] = (
     *_sizes("400MF", {"config": "400MF"}, tier="ci", batch_sizes=(8,), max_batch=256),
     *_sizes("8GF", {"config": "8GF"}, tier="full", batch_sizes=(8,), max_batch=256),
+    _family.distributed("400MF", {"config": "400MF"}, tier="ci", devices=2, batch_size=8, max_batch=256),
+    _family.distributed("8GF", {"config": "8GF"}, tier="full", devices=8, batch_size=64, max_batch=256),
+    *_family.precisions("8GF", {"config": "8GF"}, batch_size=8, max_batch=256),
     *_sizes("128GF", {"config": "128GF"}, tier="full", batch_sizes=(1,), max_batch=64),
 )

@@ -35,6 +35,15 @@ def _cut(suffix: str, max_seconds: float, tier: Tier, batch_sizes: tuple[int, ..
         ),
         declare(
             implementation="Optimized",
+            mode="Training",
+            config=f"mlperf-training{suffix}-fp32",
+            workload=f"{_package}.optimized:training",
+            parameters=training,
+            tolerance=1e-2,
+            changes=("fused optimizer",),
+        ),
+        declare(
+            implementation="Optimized",
             mode="Inference",
             config=f"mlperf-inference{suffix}-fp32",
             workload=f"{_package}.optimized:inference",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from strobe.bench.workloads.optimized import OptimizedTraining
 from strobe.bench.workloads.rnnt.fast_decode import decode_together
 from strobe.bench.workloads.rnnt.model import CONFIGS
-from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask
+from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask, RnntTask
 
 
 class FastDecoding(Decoding):
@@ -21,3 +22,8 @@ class FastDecoding(Decoding):
 def inference(config: str, max_seconds: float = 16.7, tolerance: float = 0.02) -> FastDecoding:
     """Make the workload of a published configuration."""
     return FastDecoding(DecodingTask(CONFIGS[config], max_seconds), tolerance)
+
+
+def training(config: str, max_seconds: float = 16.7, tolerance: float = 1e-2) -> OptimizedTraining:
+    """Make the workload of a published configuration."""
+    return OptimizedTraining(RnntTask(CONFIGS[config], max_seconds), lambda model: model, tolerance)

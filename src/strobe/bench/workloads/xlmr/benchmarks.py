@@ -40,6 +40,10 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         tolerance=0.02,
     ),
     *_even("large-s64", {"config": "large", "sequence": 64}, tier="full", batch_sizes=(96,), max_batch=96),
+    *_family.precisions("large-s64", {"config": "large", "sequence": 64}, batch_size=96, max_batch=96),
+    _family.distributed(
+        "large-s64", {"config": "large", "sequence": 64}, tier="full", devices=8, batch_size=96, max_batch=96
+    ),
     *_even("base-s32", {"config": "base", "sequence": 32}, tier="ci", batch_sizes=(4,), max_batch=64),
     *_varied(
         "base-varied",
