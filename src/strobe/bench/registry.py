@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from strobe.bench.spec import Benchmark, Tier, strip_precision
+from strobe.bench.spec import Benchmark, Tier, without_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
 
@@ -94,7 +94,7 @@ def with_partners(benchmarks: Sequence[Benchmark], *, files: Sequence[Path] = ()
 
 def _task(benchmark: Benchmark) -> tuple[str, str, str, int, int]:
     """What an Optimized benchmark has in common with its OOTB one: all but the precision."""
-    config = strip_precision(benchmark.config)
+    config = without_precision(benchmark.config)
     return (benchmark.model, benchmark.mode, config, benchmark.devices, benchmark.nodes)
 
 

@@ -71,8 +71,8 @@ class Benchmark:
         return "/".join((_slug(self.model), self.implementation.lower(), _slug(self.mode), self.config))
 
 
-def strip_precision(config: str) -> str:
-    """Return the name of a configuration without the precisions that it ends with."""
+def without_precision(config: str) -> str:
+    """Return a configuration's name without the number formats at its end: what it computes, not how exactly."""
     return _PRECISIONS.sub("", config)
 
 

@@ -75,10 +75,8 @@ def spread_text(record: Record) -> str:
     if not record.samples:
         return ""
     found = record.digest()
-    if found.n == 1:
-        return "n=1"
-    share = f"{100 * found.mad / found.median:.1f} %" if found.median else "0 %"
-    return f"±{share} n={found.n}" + ("~" if is_noisy(record) else "")
+    share = f"±{100 * found.mad / found.median:.1f} % " if found.n > 1 and found.median else ""
+    return f"{share}n={found.n}" + ("~" if is_noisy(record) else "")
 
 
 def is_noisy(record: Record) -> bool:

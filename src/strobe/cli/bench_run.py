@@ -132,11 +132,13 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
     found = registry.find(args.benchmark, tier=tier, files=args.file)
     if args.pairs:
         found = registry.with_partners(found, files=args.file)
+    if args.master:
+        found = [one for one in found if one.nodes > 1]
     if args.serving:
         found = [one for one in found if one.latency is not None]
     if not found:
         raise UsageError(
-            "no benchmark is left to measure; `strobe bench list` names all, --serving needs a latency limit"
+            "no benchmark is left to measure; --serving needs a latency limit, --master more than one node"
         )
     repeats, seconds = _EFFORT[tier]
     options = Options(
@@ -194,6 +196,8 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
             choice = search(try_batch, smallest=size, max_batch=benchmark.max_batch)
         except KeyboardInterrupt:
             return Results([], is_interrupted=True)
+        if not choice.is_qualified:
+            screen.note(f"{benchmark.key}: no batch is correct and within the latency limit; the smallest is shown")
         winners.append(Cell(benchmark, choice.best.batch_size or size))
     return _measure(winners, options, screen)
 

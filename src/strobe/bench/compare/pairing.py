@@ -7,17 +7,15 @@ row of its model, mode and batch. Knows nothing of statistics.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
 from strobe.bench.records import Environment, Record, format_variant
+from strobe.bench.spec import without_precision
 from strobe.errors import UsageError
 
 RowKey = tuple[str, ...]
-
-_PRECISION = re.compile(r"(-(fp32|fp16|tf32|bf16|int8|int4|embed\d+))+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +50,6 @@ def row_name(record: Record) -> str:
     own = [] if record.version else [record.subject, format_variant(record.variant), record.metric]
     size = [] if record.batch_size is None else [f"B={record.batch_size}"]
     return " ".join(filter(None, [record.benchmark, *own, *size]))
-
-
-def without_precision(config: str) -> str:
-    """Return a configuration's name without the number formats at its end: what it computes, not how exactly."""
-    return _PRECISION.sub("", config)
 
 
 def newest(records: Iterable[Record]) -> dict[RowKey, Record]:

@@ -20,10 +20,11 @@ from strobe.bench.compare import (
     report,
 )
 from strobe.bench.compare.comparison import compare
-from strobe.bench.compare.pairing import machine, newest, row_name, without_precision
+from strobe.bench.compare.pairing import machine, newest, row_name
 from strobe.bench.history import Series, trace
 from strobe.bench.latency import percentile
 from strobe.bench.records import Record
+from strobe.bench.spec import without_precision
 
 Fields = dict[str, Any]
 

@@ -67,6 +67,7 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, numbe
     per_node = cell.benchmark.devices
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     threads = max(1, options.threads // per_node)
+    seat = _first_seat(cell, options, number)
     return [
         Job(
             key=cell.benchmark.key,
@@ -83,7 +84,6 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, numbe
             parent_pid=os.getpid(),
             seat=msgspec.structs.replace(seat, rank=options.node * per_node + local_rank),
         )
-        for seat in [_first_seat(cell, options, number)]
         for local_rank in range(per_node)
     ]
 

@@ -54,8 +54,8 @@ def blank_record(cell: Cell, options: Options, environment: Environment, seal: s
 def fill_record(record: Record, cell: Cell, outcomes: Sequence[Outcome], error: str | None = None) -> Record:
     """Return the record with what the repeats found; `error` takes the samples away, not the repeats."""
     repeats = tuple(outcome.repeat for outcome in outcomes)
-    if error is not None or not outcomes:
-        return msgspec.structs.replace(record, repeats=repeats, error=error or "interrupted before the first repeat")
+    if error is not None:
+        return msgspec.structs.replace(record, repeats=repeats, error=error)
     work = outcomes[0].work
     environment = msgspec.structs.replace(
         record.environment, software={**record.environment.software, **outcomes[0].software}
