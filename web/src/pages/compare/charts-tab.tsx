@@ -99,6 +99,11 @@ export function ChartsTab(): JSX.Element {
           <Button onClick={() => setAll(true)}>Draw all</Button>
         </p>
       )}
+      {state.keys.length === 0 && chosen.length < keys.names.length && (
+        <p class="compare-note">
+          Showing {count(chosen.length)} of {counted(keys.names.length, "metric")}; choose others above.
+        </p>
+      )}
       {chosen.length === 0 && !keys.isLoading && <p class="quiet">These runs logged no numbers.</p>}
       <div class="charts-grid">
         {chosen.map((key) => (

@@ -26,7 +26,7 @@ export interface SamplePanelProps {
   /** Key -> the name of its line. */
   lines: ReadonlyMap<string, string>;
   isSystem: boolean;
-  /** Lane -> the name of who sampled, and what colours tell apart; none for what was logged. */
+  /** Who sampled, which of them are shown, and what colours tell apart; left out for what was logged. */
   who?: Who;
   axis: "wall" | "relative";
   zoom: Zoom | null;

@@ -112,5 +112,12 @@ function OverTime({
         .map((one) => ({ step: one.step, bins: binsOf(one.value as Record<string, unknown>) })),
     [value],
   );
-  return <HistogramOverTime all={all} step={step} title={name} onStep={onStep} />;
+  return (
+    <>
+      <HistogramOverTime all={all} step={step} title={name} onStep={onStep} />
+      {value?.cursor != null && (
+        <p class="quiet">The first {counted(all.length, "histogram")}; later ones are shown one by one.</p>
+      )}
+    </>
+  );
 }

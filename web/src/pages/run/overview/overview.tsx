@@ -1,9 +1,10 @@
 // The overview: what one wants to know first on the left, what explains it on the right.
 
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { dateTime, relativeTime } from "../../../series/format";
 import type { Paged, RunDocument } from "../../../server/types";
+import { Button } from "../../../ui/button";
 import { Icon } from "../../../ui/icon";
 import { CopyButton } from "../../../ui/note";
 import { Tree } from "../../../ui/tree";
@@ -105,9 +106,14 @@ function Failure({ error }: { error: string }): JSX.Element {
 
 const ICONS = { INFO: "info", WARN: "bell", ERROR: "warning" } as const;
 
+const ALERTS = 50;
+/** What the server gives at once. */
+const MOST_ALERTS = 1000;
+
 function Alerts(): JSX.Element | null {
   const model = useRun();
-  const { value } = useFresh<Paged<LoggedAlert>>(model.api("alerts"), { limit: 50 });
+  const [limit, setLimit] = useState(ALERTS);
+  const { value } = useFresh<Paged<LoggedAlert>>(model.api("alerts"), { limit });
   const now = model.now.value;
   if (!value || value.items.length === 0) return null;
   return (
@@ -115,9 +121,15 @@ function Alerts(): JSX.Element | null {
       <div class="card-head">
         <h2>Alerts</h2>
         <span class="quiet">
-          {value.items.length}
-          {value.cursor !== null && " latest"}
+          {value.cursor === null ? value.items.length : `the latest ${value.items.length}`}
         </span>
+        {value.cursor !== null && limit < MOST_ALERTS && (
+          <div class="card-end">
+            <Button kind="quiet" onClick={() => setLimit(MOST_ALERTS)}>
+              Show more
+            </Button>
+          </div>
+        )}
       </div>
       <ul class="alerts">
         {value.items.map((alert) => (

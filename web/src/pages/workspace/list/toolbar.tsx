@@ -168,8 +168,8 @@ function FieldPicker(props: FieldPickerProps): JSX.Element {
       onSearch={setTyped}
       onPick={onPick}
       isMany
-      {...(page?.cursor
-        ? { note: "The first 200 that fit: type to narrow them down" }
+      {...(page?.cursor || (hasFigures && index.names.length > FIGURED)
+        ? { note: "Those that fit first: type to narrow them down" }
         : note
           ? { note }
           : {})}
@@ -219,7 +219,9 @@ function ColumnPicker({ workspace }: { workspace: Workspace }): JSX.Element {
       onSearch={setTyped}
       onPick={(name) => workspace.changeRuns({ columns: toggled(chosen, name) })}
       isMany
-      {...(page?.cursor ? { note: "The first that fit: type to narrow them down" } : {})}
+      {...(page?.cursor || index.names.length > FIGURED
+        ? { note: "Those that fit first: type to narrow them down" }
+        : {})}
     />
   );
 }

@@ -208,9 +208,7 @@ export function freeId(panels: readonly Panel[]): string {
 export function panelOfSearch(search: string, names: readonly string[], id: string): Panel {
   const pattern = /^\/(.*)\/i?$/s.exec(search.trim())?.[1];
   if (pattern) return { id, title: "", source: { kind: "regex", pattern } };
-  return {
-    id,
-    title: search.trim(),
-    source: { kind: "keys", keys: [...names].sort(naturalCompare).slice(0, MOST_KEYS) },
-  };
+  const keys = [...names].sort(naturalCompare).slice(0, MOST_KEYS);
+  const told = keys.length < names.length ? ` (${keys.length} of ${names.length} metrics)` : "";
+  return { id, title: search.trim() + told, source: { kind: "keys", keys } };
 }
