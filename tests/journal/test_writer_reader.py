@@ -16,6 +16,8 @@ from strobe.home import Home, RunPath
 from strobe.journal import Header, Writer
 from strobe.journal import event as ev
 from strobe.journal.reader import Noted, Row, SegmentReader
+from strobe.journal.segment import list_segments
+from strobe.journal.writer import RowTooLarge
 from tests.journal.strategies import logged, rows
 
 Logged = list[tuple[dict[str, Any], int]]
@@ -196,3 +198,17 @@ def test_bytes_per_row_are_at_most_half_of_wandbs(tmp_path: Path, width: int, wa
     for step in range(100):
         writer.row(row, 10_000 + step)
     assert (os.path.getsize(writer.segment) - before) / 100 <= wandb_bytes / 2
+
+
+def test_a_row_of_another_time_has_that_time(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path, segment_bytes=20_000, check_ns=0)
+    numbers = [writer.row_at({"loss": step / 2}, step, 1_000 + step) for step in range(1_000)]
+    with pytest.raises(RowTooLarge):
+        writer.row_at({"loss": "x" * (5 << 20)}, 0, 0)
+    writer.close()
+    segments = list_segments(tmp_path / "runs" / "local" / "p" / "r" / "journal")
+    assert len(segments) > 1  # however long ago it was, a segment that is full is left
+    found = [entry for path in segments for entry in SegmentReader(path).poll() if isinstance(entry, Row)]
+    assert [(row.sequence, row.step, row.time_ns) for row in found] == [
+        (number, step, 1_000 + step) for step, number in enumerate(numbers)
+    ]

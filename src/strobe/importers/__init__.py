@@ -8,6 +8,7 @@ A reader knows its format and no home; `recording` knows the home and no format.
 """
 
 from strobe.importers.model import ForeignRun, Refusals, Report
-from strobe.importers.recording import Outcome, has_changed, is_present, record
+from strobe.importers.presence import has_changed, is_present
+from strobe.importers.recording import Outcome, record
 
 __all__ = ["ForeignRun", "Outcome", "Refusals", "Report", "has_changed", "is_present", "record"]

@@ -26,8 +26,9 @@ from strobe.data.files import DirectoryFiles
 from strobe.errors import ArtifactError, NotImportable, UsageError
 from strobe.home import Home, RunDir, RunPath
 from strobe.importers.model import ForeignRun, Item, KeptFile, LoggedArtifact, Report, Row, Sample, Start
+from strobe.importers.presence import is_same, writer_id, writers
 from strobe.journal import event as ev
-from strobe.journal.segment import Header, list_segments, parse_name
+from strobe.journal.segment import Header
 from strobe.journal.skim import Skim
 from strobe.journal.value import with_bigints
 from strobe.journal.writer import Writer, put_in_parts
@@ -35,7 +36,6 @@ from strobe.sdk.artifacts import Artifacts
 from strobe.sdk.claim import claim_after, latest
 from strobe.sdk.clean import clean
 from strobe.sdk.files import Files
-from strobe.sdk.name import id_of
 from strobe.sdk.value import Preparer, Unusual, encode_row
 
 #: where runs are written until they are whole, beside `runs/` of the home
@@ -59,24 +59,12 @@ class Outcome:
     artifacts: int = 0
 
 
-def is_present(home: Home, run: ForeignRun) -> bool:
-    """Tell, without reading the run, whether all its starts were imported before."""
-    known = _writers(home.run_dir(run.path))
-    return all(_writer_id(run.path, identity, "main") in known for identity in run.identities)
-
-
-def has_changed(home: Home, run: ForeignRun) -> bool:
-    """Tell whether the files of a run that is present are not as long as they were when it was imported."""
-    before = Skim(home.run_dir(run.path)).attributes.get("imported")
-    return isinstance(before, dict) and before.get("bytes") != run.imported["bytes"]
-
-
 def record(home: Home, run: ForeignRun, report: Report, *, redact: bool = True, replace: bool = False) -> Outcome:
     """Write what of `run` is not in the home yet; with `replace` all of it, and the run that was there to the trash.
 
     Raises NotImportable if another run has its place.
     """
-    if home.run_dir(run.path).exists() and not _is_same(home, run):
+    if home.run_dir(run.path).exists() and not is_same(home, run):
         raise NotImportable(f"another run has the name {run.path} in {home.path}; say --project or --entity")
     _sweep(home.path / _STAGING)
     staging = Home(home.path / _STAGING / token())
@@ -108,7 +96,7 @@ class _Recording:
         self._redact = redact
         self._final = home.run_dir(path)
         self._is_new = replace or not self._final.exists()
-        self._known = set() if replace else _writers(self._final)
+        self._known = set() if replace else writers(self._final)
         self._attempt = 0 if replace else latest(self._final)
         self._outcome = Outcome("empty", self._final)
         self._writer: Writer | None = None
@@ -170,7 +158,7 @@ class _Recording:
 
     def _start(self, start: Start) -> None:
         self._identity = start.identity
-        if _writer_id(self.path, start.identity, "main") in self._known:
+        if writer_id(self.path, start.identity, "main") in self._known:
             self._writer = None
             if self._outcome.status == "empty":
                 self._outcome.status = "present"
@@ -265,7 +253,7 @@ class _Recording:
             entity=self.path.entity,
             project=self.path.project,
             run=self.path.id,
-            writer=_writer_id(self.path, self._identity, kind),
+            writer=writer_id(self.path, self._identity, kind),
             attempt=self._attempt,
             kind=kind,
             created_ns=created_ns,
@@ -280,24 +268,6 @@ class _Recording:
     def _check_written(self, writer: Writer) -> None:
         if writer.rejected:
             raise OSError(f"{writer.rejected} records of {self.path} could not be written to {self.home.path}")
-
-
-def _is_same(home: Home, run: ForeignRun) -> bool:
-    """Tell whether the run in its place came from there: starts of it are known, or it says so."""
-    run_dir = home.run_dir(run.path)
-    known = _writers(run_dir)
-    if any(_writer_id(run.path, identity, "main") in known for identity in run.identities):
-        return True
-    origin = Skim(run_dir).attributes.get("imported")
-    return isinstance(origin, dict) and all(origin.get(name) == run.imported[name] for name in ("from", "run"))
-
-
-def _writer_id(path: RunPath, identity: str, kind: str) -> str:
-    return id_of(f"{identity} {kind} of {path.id}")
-
-
-def _writers(run_dir: RunDir) -> set[str]:
-    return {parse_name(segment)[1] for segment in list_segments(run_dir.journal)}
 
 
 def _sweep(directory: Path) -> None:
