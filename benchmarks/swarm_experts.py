@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--plain", action="store_true", help="without encryption")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="torch threads of the server")
-    parser.add_argument("--workers", type=int, default=ServerOptions().num_threads)
+    parser.add_argument("--workers", type=int, help="threads that get batches ready")
     parser.add_argument("--parallel", type=int, default=ServerOptions().num_parallel)
     parser.add_argument("--compression", default="none")
     parser.add_argument("--no-local", action="store_true")

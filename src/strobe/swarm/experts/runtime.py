@@ -1,8 +1,9 @@
 """The threads that compute: each takes the batch that is due first, puts it together, runs the expert, hands out.
 
-While one thread is in an expert the next one gets its batch ready, so the device never waits for that while there is
-work; only so many are in experts at the same time (`num_parallel`), for torch brings its own threads. A request of its
-own is computed where it was received, without a copy; several are put together in memory that is used again.
+With several threads, one gets its batch ready while another is in an expert, so a device never waits for that while
+there is work; only so many are in experts at the same time (`num_parallel`), for torch brings its own threads. A batch
+of one request is computed where it was received, without a copy; several requests are put together in memory that is
+used again.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Runtime:
         deliver: Callable[[list[Outcome]], None],
         meter: Meter,
         *,
-        num_threads: int = 2,
+        num_threads: int = 1,
         num_parallel: int = 1,
     ) -> None:
         self._queue = queue

@@ -50,8 +50,10 @@ class ServerOptions:
     expiration_s: float | None = None
     #: requests that wait; more are told when to come again
     max_waiting: int = 2048
-    #: threads that get batches ready, and how many of them compute at the same time
-    num_threads: int = 2
+    #: threads that get batches ready, and how many of them compute at the same time. Without a number: one, for each
+    #: has torch threads of its own, which spin for some milliseconds when another's turn has come; two if the experts
+    #: are on a device, which would be idle while the next batch gets ready
+    num_threads: int | None = None
     num_parallel: int = 1
     #: whether requests with NaN or infinite values are refused, which may otherwise spoil an expert for all
     refuse_non_finite: bool = True
@@ -87,11 +89,12 @@ class Server:
             refuse_non_finite=self.options.refuse_non_finite,
             status=self.status,
         )
+        is_on_device = any(backend.device.type != "cpu" for backend in self.backends.values())
         self._runtime = Runtime(
             self.queue,
             self._service.deliver,
             self.meter,
-            num_threads=self.options.num_threads,
+            num_threads=self.options.num_threads or (2 if is_on_device else 1),
             num_parallel=self.options.num_parallel,
         )
         self._stopping = threading.Event()
