@@ -75,7 +75,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         run = stack.enter_context(
             strobe.init(project="mixture-of-experts", config={"steps": args.steps, "width": WIDTH})
         )
-        stack.enter_context(Telemetry(run, {"experts": experts.stats.read, "dht": dht_figures(dht)}, period_s=2.0))
+        sources = {"experts": experts.stats.read, "dht": dht_figures(dht)}
+        stack.enter_context(Telemetry(run, sources, period_s=2.0, commit=False))
         for step in range(args.steps):
             if step == args.steps // 2:
                 servers[0].kill()

@@ -12,6 +12,15 @@ from strobe.swarm.dht import DHT, get_dht_time
 from strobe.swarm.telemetry import Telemetry, dht_figures
 
 
+def test_figures_can_go_with_the_steps_of_the_run(tmp_path: Path) -> None:
+    with strobe.init(project="p", dir=tmp_path) as run:
+        with Telemetry(run, {"mine": lambda: {"figure": 7.0}}, period_s=0.01, commit=False):
+            time.sleep(0.05)
+        run.log({"loss": 1.0})
+        assert run.step == 1
+        assert run.summary["swarm/mine/figure"] == 7.0
+
+
 def test_sources_are_asked_regularly_and_once_more_at_the_end(tmp_path: Path) -> None:
     asked = 0
 

@@ -26,10 +26,14 @@ _log = logging.getLogger("strobe.swarm")
 
 
 class Telemetry:
-    """Logs figures under `swarm/<name of the source>/<name of the figure>` until it is stopped."""
+    """Logs figures under `swarm/<name of the source>/<name of the figure>` until it is stopped.
 
-    def __init__(self, run: Run, sources: Mapping[str, Source], *, period_s: float = 10.0) -> None:
+    With `commit=False` they go with the next step that the run logs, for runs that have steps of their own.
+    """
+
+    def __init__(self, run: Run, sources: Mapping[str, Source], *, period_s: float = 10.0, commit: bool = True) -> None:
         self._run = run
+        self._commit = commit
         self._sources = dict(sources)
         self._period_s = period_s
         self._stopping = threading.Event()
@@ -55,7 +59,7 @@ class Telemetry:
             except Error as exc:  # such as a DHT that was shut down: the others still have something to say
                 _log.warning("no figures of %s: %s", name, exc)
         if figures:
-            self._run.log(figures)
+            self._run.log(figures, commit=self._commit)
 
     def _work(self) -> None:
         while not self._stopping.wait(self._period_s):

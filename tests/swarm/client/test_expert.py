@@ -185,5 +185,5 @@ def test_descriptions_that_make_no_sense_are_refused(pair: list[DHT], info: byte
 
 def test_many_experts_are_found_with_one_question(pair: list[DHT]) -> None:
     with server(pair[0], "ffn.0.1", "ffn.0.3"):
-        found = get_experts(pair[1], ["ffn.0.1", "ffn.0.2", "ffn.0.3"])
-        assert [each is not None and each.uid for each in found] == ["ffn.0.1", False, "ffn.0.3"]
+        found = get_experts(pair[1], ["ffn.0.1", "ffn.0.2", "ffn.0.3", "ffn.0.1"])
+        assert [each is not None and each.uid for each in found] == ["ffn.0.1", False, "ffn.0.3", "ffn.0.1"]

@@ -56,9 +56,9 @@ class RemoteExpert(nn.Module):
 
 def get_experts(dht: DHT, uids: Iterable[str], options: CallOptions | None = None) -> list[RemoteExpert | None]:
     """Return the experts of these names, None for those that nobody serves."""
-    link = Link(dht)
-    places = find_experts(dht, uids)
-    return [None if place is None else RemoteExpert(place, link, options) for place in places.values()]
+    link, names = Link(dht), list(uids)
+    places = find_experts(dht, names)
+    return [None if (place := places[uid]) is None else RemoteExpert(place, link, options) for uid in names]
 
 
 def matched(
