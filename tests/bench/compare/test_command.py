@@ -209,6 +209,29 @@ def test_confirm_finds_the_slower_commit(repository: Path, tmp_path: Path, capsy
     assert row["speedup"] == pytest.approx(0.5, rel=0.1)
 
 
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_a_step_of_the_history_is_confirmed(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Twelve sessions that nobody measured claim that v1 is slower; the code of both commits is asked, and agrees."""
+    once = tmp_path / "once.jsonl"
+    _run(once)
+    (record,) = read_records(once)
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        tag, speed = ("v0", 100.0) if number < 6 else ("v1", 50.0)
+        place = msgspec.structs.replace(record.environment, git_commit=tag)
+        samples = (speed, speed * 1.001, speed * 1.002)
+        append_records(
+            results, [msgspec.structs.replace(record, id=f"{number:04}", samples=samples, environment=place)]
+        )
+    assert main(["bench", "history", "--confirm", "--json", "--results", str(results)]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["series"][0]["is_worse"]
+    assert _only_row(found["confirmed"])["verdict"] == "slower"
+
+
 def test_records_of_other_benchmarks_are_not_measured_again(tmp_path: Path) -> None:
     record: Record = result([1.0], command="strobe bench load --profile v1-empty")
     with pytest.raises(UsageError, match="only results of `strobe bench run`"):

@@ -117,6 +117,12 @@ def test_noise_that_the_runner_saw_is_passed_on() -> None:
     assert found.rows[0].notes == ("A was noisy: steal 12 %",)
 
 
+def test_many_reasons_of_noise_are_counted() -> None:
+    repeats = [Repeat(wall_s=(0.1,), cpu_s=(0.1,), noisy=(f"steal {n} %",)) for n in range(5)]
+    found = compare(pair([result([1.0])], [result([1.0], repeats=tuple(repeats))]))
+    assert found.rows[0].notes == ("B was noisy: steal 0 %, steal 1 % and 3 more",)
+
+
 def test_zero_is_no_speed() -> None:
     row = compare(pair([result([0.0, 1.0])], [result([1.0, 1.0])])).rows[0]
     assert row.verdict == "inconclusive"

@@ -8,6 +8,13 @@ Pure functions over `Record`s; `measure` is the only thing that takes time. What
 simulation in `strobe.bench.selftest`.
 """
 
+from strobe.errors import MissingExtra
+
+try:
+    import numpy  # noqa: F401, ICN001 - only to say what is missing before it is missed
+except ModuleNotFoundError as exc:
+    raise MissingExtra("comparing benchmark results needs numpy: pip install 'strobe[bench]'") from exc
+
 from strobe.bench.compare.comparison import Comparison, Geomean, compare
 from strobe.bench.compare.confirm import Measure, Side, confirm
 from strobe.bench.compare.noise import Floor, History

@@ -21,6 +21,9 @@ from strobe.bench.compare.significance import holm
 from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, is_beyond_doubt, judge
 from strobe.bench.records import Record
 
+#: reasons of noise that are named; the others are counted
+_NAMED = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Geomean:
@@ -125,7 +128,8 @@ def _notes(pair: Pair) -> tuple[str, ...]:
     if (limit := pair.b.latency) is not None and _became_late(pair.a, pair.b):
         notes.append(f"p{limit.percentile:g} now misses {limit.limit_ms:g} ms")
     for side, record in (("A", pair.a), ("B", pair.b)):
-        reasons = dict.fromkeys(reason for repeat in record.repeats for reason in repeat.noisy)
+        reasons = list(dict.fromkeys(reason for repeat in record.repeats for reason in repeat.noisy))
         if reasons:
-            notes.append(f"{side} was noisy: {', '.join(reasons)}")
+            more = f" and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
+            notes.append(f"{side} was noisy: {', '.join(reasons[:_NAMED])}{more}")
     return tuple(notes)

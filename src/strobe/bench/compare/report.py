@@ -54,7 +54,7 @@ def summary(found: Comparison) -> list[str]:
     if (mean := found.geomean) is not None:
         percent = 100 * found.rule.confidence
         span = f"{percent:.0f} % bounds {mean.low:.3f} to {mean.high:.3f}"
-        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({span}, {mean.num_rows} rows)")
+        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({span}, {mean.num_rows} row(s))")
     counts = [f"{found.counts[verdict]} {verdict}" for verdict in _ORDER if verdict in found.counts]
     return [*lines, ", ".join(counts) or "nothing to compare"]
 
