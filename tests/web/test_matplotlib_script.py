@@ -96,5 +96,22 @@ def test_symlog_clipping_and_times(runner: Path, tmp_path: Path, monkeypatch: py
     assert axes.get_lines()[0].get_xdata()[0].isoformat() == "2026-09-21T14:13:20+00:00"
 
 
+def test_a_second_axis_has_its_own_lines_and_scale(
+    runner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [
+        {"label": "loss", "x": [0, 1, 2], "y": [3, 2, 1]},
+        {"label": "tokens/s", "x": [0, 1, 2], "y": [1e3, 1e5, 1e4], "isRight": True},
+    ]
+    panel = {"rightScale": "log", "rightName": "tokens/s", "zoom": {"first": 0, "last": 1}}
+    names = drawn(runner, tmp_path, monkeypatch, lines=lines, **panel)
+    left, right = names["axes"], names["right_axes"]
+    assert [len(axes.get_lines()) for axes in (left, right)] == [1, 1]
+    assert list(right.get_lines()[0].get_ydata()) == [1e3, 1e5, 1e4]
+    assert (left.get_yscale(), right.get_yscale(), right.get_ylabel()) == ("linear", "log", "tokens/s")
+    assert right.get_ylim()[1] > 1e5
+    assert [text.get_text() for text in names["figure"].legends[0].get_texts()] == ["loss", "tokens/s"]
+
+
 def test_a_panel_without_lines_draws_too(runner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn(runner, tmp_path, monkeypatch, lines=[])["axes"].get_lines()[:] == []
