@@ -81,7 +81,7 @@ def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 def _compare(args: argparse.Namespace) -> int:
     from strobe.bench.compare import History, Rule, compare, confirm
-    from strobe.cli import FAILURE, OK, PARTIAL
+    from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
 
@@ -97,6 +97,8 @@ def _compare(args: argparse.Namespace) -> int:
         with measuring(args, [(row.a, row.b) for row in found.undecided]) as measure:
             found = confirm(found, measure, report=screen.note)
     _print(args, found, screen)
+    if found.is_interrupted:
+        return INTERRUPTED
     if args.systems:
         return OK
     return FAILURE if found.is_worse else PARTIAL if args.strict and found.undecided else OK

@@ -47,7 +47,7 @@ def register(commands: Subparsers) -> None:
 
 def _history(args: argparse.Namespace) -> int:
     from strobe.bench.history import trace
-    from strobe.cli import FAILURE, OK
+    from strobe.cli import FAILURE, INTERRUPTED, OK
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
 
@@ -62,6 +62,8 @@ def _history(args: argparse.Namespace) -> int:
         screen.json({"series": rows, "confirmed": confirmed and _confirmed_fields(confirmed)})
     else:
         _print(found, confirmed, screen)
+    if confirmed is not None and confirmed.is_interrupted:
+        return INTERRUPTED
     if confirmed is not None:
         return FAILURE if confirmed.is_worse else OK
     return FAILURE if any(series.is_worse for series in found) else OK

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from strobe.bench.compare import Comparison, Rule, Side, compare, confirm, pair
-from strobe.bench.compare.confirm import looks
+from strobe.bench.compare.confirm import join, looks
 from strobe.bench.records import Record
-from tests.bench.compare.results import result, wrong
+from tests.bench.compare.results import latency, result, wrong
 
 
 class Bench:
@@ -98,6 +98,31 @@ def test_a_failure_is_a_verdict() -> None:
     (row,) = confirm(_undecided(), measure).rows
     assert row.verdict == "failed"
     assert row.notes == ("A failed: killed",)
+
+
+def test_an_interruption_keeps_what_is_decided() -> None:
+    bench = Bench(1.0)
+
+    def measure(side: Side, row: Record, n: int) -> Record:
+        if len(bench.asked) >= 40:
+            raise KeyboardInterrupt
+        clear = row.benchmark.endswith("/0")
+        made = bench(side, row, n)
+        # The first row is decided by the first look, the second one is too wild for it.
+        return made if clear else msgspec.structs.replace(made, samples=(made.samples[0] * (1 + len(bench.asked) % 7),))
+
+    found = confirm(_undecided(2), measure)
+    assert [row.verdict for row in found.rows] == ["same", "inconclusive"]
+    assert found.is_interrupted
+
+
+def test_latency_is_judged_over_all_repeats() -> None:
+    one = msgspec.structs.replace(latency("undecided"), n=50, num_over=0, p99_ms=8)
+    worst = msgspec.structs.replace(one, p99_ms=9)
+    found = join([result([1.0], latency=one), result([1.0], latency=worst)]).latency
+    assert found is not None
+    assert (found.n, found.num_over, found.status, found.p99_ms) == (100, 0, "met", 9)
+    assert join([result([1.0]), result([1.0])]).latency is None
 
 
 def test_what_goes_on_is_reported() -> None:

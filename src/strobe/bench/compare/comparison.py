@@ -44,6 +44,8 @@ class Comparison:
     geomean: Geomean | None
     environment: tuple[Difference, ...]
     rule: Rule
+    #: whether measuring again was ended before it was done
+    is_interrupted: bool = False
 
     @property
     def counts(self) -> dict[Verdict, int]:

@@ -18,7 +18,8 @@ import msgspec
 from strobe.bench.compare.comparison import Comparison, compare, with_rows
 from strobe.bench.compare.pairing import Pair, Pairs
 from strobe.bench.compare.verdict import Row, Rule, gate
-from strobe.bench.records import Record
+from strobe.bench.latency import decide
+from strobe.bench.records import Latency, Record
 
 Side = Literal["A", "B"]
 #: measures one side of a row in `n` fresh processes; the record is the row's on that side, as it was measured before
@@ -67,16 +68,23 @@ def confirm(
     retakes = [_Retake(row) for row in (comparison.undecided if rows is None else rows)]
     plan = looks(len(retakes), comparison.rule, least=least)
     open_ = retakes
+    is_interrupted = False
     for number, target in enumerate(plan, start=1):
         if not open_:
             break
         report(f"look {number} of {NUM_LOOKS}: {len(open_)} row(s), up to {target} repeats a side, interleaved")
-        _take_turns(open_, target, measure)
+        try:
+            _take_turns(open_, target, measure)
+        except KeyboardInterrupt:
+            # What earlier looks decided stays; a look that nobody planned would promise more than it can keep.
+            report("interrupted: rows that were not decided yet stay as they were")
+            is_interrupted = True
+            break
         judged = compare(Pairs(tuple(retake.pair for retake in open_)), rule=rule).rows
         for retake, row in zip(open_, judged, strict=True):
             retake.row = replace(row, name=retake.row.name)
         open_ = [retake for retake in open_ if retake.row.verdict == "inconclusive"]
-    return with_rows(comparison, [retake.row for retake in retakes])
+    return replace(with_rows(comparison, [retake.row for retake in retakes]), is_interrupted=is_interrupted)
 
 
 def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure) -> None:
@@ -101,4 +109,19 @@ def join(records: Sequence[Record]) -> Record:
         first,
         samples=tuple(sample for record in records for sample in record.samples),
         repeats=tuple(repeat for record in records for repeat in record.repeats),
+        latency=_join_latencies([record.latency for record in records if record.latency is not None]),
+    )
+
+
+def _join_latencies(found: Sequence[Latency]) -> Latency | None:
+    """Return what all steps together say of the limit; of percentiles the greatest, for want of the steps."""
+    if not found:
+        return None
+    n, num_over = sum(one.n for one in found), sum(one.num_over for one in found)
+    return msgspec.structs.replace(
+        found[0],
+        n=n,
+        num_over=num_over,
+        status=decide(n, num_over, found[0].percentile / 100),
+        **{name: max(getattr(one, name) for one in found) for name in ("p50_ms", "p90_ms", "p95_ms", "p99_ms")},
     )
