@@ -118,13 +118,16 @@ def test_failed_and_wrong_rows_are_told_and_make_the_exit_code(capsys: pytest.Ca
 
 
 @pytest.mark.slow
-def test_the_batch_that_fits_the_latency_limit_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_batch_that_fits_the_latency_limit_is_found(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # A step sleeps 2 ms per example and must take 11 ms; the machine may be slow, but no batch over 5 can make it.
     assert main(["bench", "run", "own/micro/test/Sleep", *QUICK, "--search", "--json"]) == OK
     captured = capsys.readouterr()
     (row,) = json.loads(captured.out)
     assert row["batch_size"] <= 5
     assert "own/micro/test/Sleep B=8: " in captured.err or row["batch_size"] < 4
+    *trials, best = read_records(home / "bench" / "results.jsonl")
+    assert best.id == row["id"]
+    assert {1, row["batch_size"]} <= {trial.batch_size for trial in trials}
 
 
 @pytest.mark.slow

@@ -9,11 +9,11 @@ import argparse
 import shlex
 import signal
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strobe.cli.bench_catalog import add_selection
 from strobe.cli.bench_peaks import known_peaks, with_rooflines
+from strobe.cli.bench_plan import add_effort, plan_run
 from strobe.cli.bench_table import add_format, add_results, print_table, read_results, results_of
 from strobe.cli.parser import Subparsers, add_command, build
 
@@ -21,13 +21,8 @@ if TYPE_CHECKING:
     from strobe.bench.records import Record
     from strobe.bench.runner.options import Cell, Options
     from strobe.bench.runner.session import Results
-    from strobe.bench.spec import Benchmark, Tier
+    from strobe.bench.spec import Benchmark
     from strobe.cli.render import Screen
-
-#: processes per row, and seconds of measuring in each, unless asked otherwise; None: benchmarks that are named
-_EFFORT = {"smoke": (3, 1.0), "ci": (2, 1.0), "full": (5, 5.0), None: (3, 1.0)}
-#: tiers for which the first of a benchmark's batch sizes has to do
-_HURRIED = ("smoke", "ci")
 
 
 def register(commands: Subparsers) -> None:
@@ -51,7 +46,7 @@ def register(commands: Subparsers) -> None:
         ],
     )
     add_selection(run)
-    _add_effort(run)
+    add_effort(run)
     how = run.add_mutually_exclusive_group()
     how.add_argument("--search", action="store_true", help="find the batch size of the best throughput in the limits")
     how.add_argument("--serving", action="store_true", help="queries at random: the best rate within the latency limit")
@@ -70,26 +65,6 @@ def register(commands: Subparsers) -> None:
     rerun.add_argument("id", metavar="ID", help="of the result, or its end as the table shows it")
     add_format(rerun)
     add_results(rerun)
-
-
-def _add_effort(parser: argparse.ArgumentParser) -> None:
-    effort = parser.add_argument_group("how it is measured")
-    effort.add_argument(
-        "--batch", action="append", type=int, metavar="N", help="batch size, instead of the declared ones"
-    )
-    effort.add_argument("--repeats", type=int, metavar="N", help="fresh processes per row (default: 3; ci: 2, full: 5)")
-    effort.add_argument("--seconds", type=float, metavar="S", help="of measuring in each (default: 1, full: 5)")
-    effort.add_argument("--threads", type=int, metavar="N", help="per row, each pinned (default: all CPUs)")
-    effort.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
-    effort.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default: 0)")
-    effort.add_argument("--timeout", type=float, default=600.0, metavar="S", help="of one process (default: 600)")
-    effort.add_argument(
-        "--memory-limit", type=float, metavar="GB", help="of one row (default: nine tenths of what is available)"
-    )
-    effort.add_argument("--node", type=int, default=0, metavar="N", help="which of several nodes this is (default: 0)")
-    effort.add_argument(
-        "--master", metavar="HOST:PORT", help="where nodes meet: node 0, and the first of some free ports"
-    )
 
 
 # -- run ---------------------------------------------------------------------------------------------------------------
@@ -111,51 +86,17 @@ def _run(args: argparse.Namespace) -> int:
     cells, options = plan_run(args)
     _warn_of_broken_seals([cell.benchmark for cell in cells], screen)
     peaks = known_peaks(args, cells, options, screen)
-    results = _search(cells, options, screen) if args.search else _measure(cells, options, screen)
+    if args.search:
+        trials, results = _search(cells, options, screen)
+        _keep(args, with_rooflines(trials, peaks))
+    else:
+        results = _measure(cells, options, screen)
     records = with_rooflines(results.records, peaks)
     _keep(args, records)
     print_table(args, records, screen)
     if args.pairs:
         _print_pairs(records, screen)
     return _exit_code(records, is_interrupted=results.is_interrupted)
-
-
-def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
-    """Return what the arguments of `run` ask for."""
-    from strobe.bench import registry
-    from strobe.bench.machine import usable_cpus
-    from strobe.bench.runner.options import Cell, Options
-    from strobe.bench.user_file import is_file_name
-    from strobe.errors import UsageError
-
-    tier: Tier | None = args.tier or (None if args.benchmark else "smoke")
-    found = registry.find(args.benchmark, tier=tier, files=args.file)
-    if args.pairs:
-        found = registry.with_partners(found, files=args.file)
-    if args.master:
-        found = [one for one in found if one.nodes > 1]
-    if args.serving:
-        found = [one for one in found if one.latency is not None]
-    if not found:
-        raise UsageError(
-            "no benchmark is left to measure; --serving needs a latency limit, --master more than one node"
-        )
-    repeats, seconds = _EFFORT[tier]
-    options = Options(
-        repeats=repeats if args.repeats is None else args.repeats,
-        seconds=seconds if args.seconds is None else args.seconds,
-        threads=usable_cpus() if args.threads is None else args.threads,
-        device=args.device,
-        seed=args.seed,
-        scenario="serving" if args.serving else "throughput",
-        timeout_s=args.timeout,
-        memory_limit_bytes=None if args.memory_limit is None else round(args.memory_limit * 1e9),
-        node=args.node,
-        master=args.master,
-        files=tuple(dict.fromkeys([*args.file, *(Path(word) for word in args.benchmark if is_file_name(word))])),
-    )
-    num_sizes = 1 if tier in _HURRIED else None
-    return [Cell(one, size) for one in found for size in args.batch or one.batch_sizes[:num_sizes]], options
 
 
 def _measure(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
@@ -169,8 +110,11 @@ def _measure(cells: Sequence[Cell], options: Options, screen: Screen) -> Results
         line.clear()
 
 
-def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
-    """Find the best batch of each benchmark with one process per trial, then measure the winners properly."""
+def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> tuple[list[Record], Results]:
+    """Find the best batch of each benchmark with one process per trial, then measure the winners properly.
+
+    The trials are worth keeping, too: they are the curve of throughput over latency.
+    """
     from dataclasses import replace
 
     from strobe.bench.batch_search import search
@@ -178,7 +122,8 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
     from strobe.bench.runner.session import Results
     from strobe.bench.table import score_text
 
-    winners = []
+    winners: list[Cell] = []
+    trials: list[Record] = []
     smallest: dict[str, Cell] = {}
     for cell in sorted(cells, key=lambda cell: cell.batch_size):
         smallest.setdefault(cell.benchmark.key, cell)
@@ -189,17 +134,18 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
             results = _measure([Cell(benchmark, batch_size)], replace(options, repeats=1), screen)
             if results.is_interrupted:
                 raise KeyboardInterrupt
-            screen.note(f"{benchmark.key} B={batch_size}: {score_text(results.records[0])} {benchmark.units}")
-            return results.records[0]
+            trials.append(results.records[0])
+            screen.note(f"{benchmark.key} B={batch_size}: {score_text(trials[-1])} {benchmark.units}")
+            return trials[-1]
 
         try:
             choice = search(try_batch, smallest=size, max_batch=benchmark.max_batch)
         except KeyboardInterrupt:
-            return Results([], is_interrupted=True)
+            return trials, Results([], is_interrupted=True)
         if not choice.is_qualified:
             screen.note(f"{benchmark.key}: no batch is correct and within the latency limit; the smallest is shown")
         winners.append(Cell(benchmark, choice.best.batch_size or size))
-    return _measure(winners, options, screen)
+    return trials, _measure(winners, options, screen)
 
 
 def _warn_of_broken_seals(benchmarks: Sequence[Benchmark], screen: Screen) -> None:

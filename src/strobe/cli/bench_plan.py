@@ -1,0 +1,75 @@
+"""What `strobe bench run` is asked for: its options, and the cells and settings that they come to."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from strobe.bench.runner.options import Cell, Options
+    from strobe.bench.spec import Tier
+
+#: processes per row, and seconds of measuring in each, unless asked otherwise; None: benchmarks that are named
+_EFFORT = {"smoke": (3, 1.0), "ci": (2, 1.0), "full": (5, 5.0), None: (3, 1.0)}
+#: tiers for which the first of a benchmark's batch sizes has to do
+_HURRIED = ("smoke", "ci")
+
+
+def add_effort(parser: argparse.ArgumentParser) -> None:
+    """Let a command choose how benchmarks are measured."""
+    effort = parser.add_argument_group("how it is measured")
+    effort.add_argument(
+        "--batch", action="append", type=int, metavar="N", help="batch size, instead of the declared ones"
+    )
+    effort.add_argument("--repeats", type=int, metavar="N", help="fresh processes per row (default: 3; ci: 2, full: 5)")
+    effort.add_argument("--seconds", type=float, metavar="S", help="of measuring in each (default: 1, full: 5)")
+    effort.add_argument("--threads", type=int, metavar="N", help="per row, each pinned (default: all CPUs)")
+    effort.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
+    effort.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default: 0)")
+    effort.add_argument("--timeout", type=float, default=600.0, metavar="S", help="of one process (default: 600)")
+    effort.add_argument(
+        "--memory-limit", type=float, metavar="GB", help="of one row (default: nine tenths of what is available)"
+    )
+    effort.add_argument("--node", type=int, default=0, metavar="N", help="which of several nodes this is (default: 0)")
+    effort.add_argument(
+        "--master", metavar="HOST:PORT", help="where nodes meet: node 0, and the first of some free ports"
+    )
+
+
+def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
+    """Return what the arguments of `run` ask for."""
+    from strobe.bench import registry
+    from strobe.bench.machine import usable_cpus
+    from strobe.bench.runner.options import Cell, Options
+    from strobe.bench.user_file import is_file_name
+    from strobe.errors import UsageError
+
+    tier: Tier | None = args.tier or (None if args.benchmark else "smoke")
+    found = registry.find(args.benchmark, tier=tier, files=args.file)
+    if args.pairs:
+        found = registry.with_partners(found, files=args.file)
+    if args.master:
+        found = [one for one in found if one.nodes > 1]
+    if args.serving:
+        found = [one for one in found if one.latency is not None]
+    if not found:
+        raise UsageError(
+            "no benchmark is left to measure; --serving needs a latency limit, --master more than one node"
+        )
+    repeats, seconds = _EFFORT[tier]
+    options = Options(
+        repeats=repeats if args.repeats is None else args.repeats,
+        seconds=seconds if args.seconds is None else args.seconds,
+        threads=usable_cpus() if args.threads is None else args.threads,
+        device=args.device,
+        seed=args.seed,
+        scenario="serving" if args.serving else "throughput",
+        timeout_s=args.timeout,
+        memory_limit_bytes=None if args.memory_limit is None else round(args.memory_limit * 1e9),
+        node=args.node,
+        master=args.master,
+        files=tuple(dict.fromkeys([*args.file, *(Path(word) for word in args.benchmark if is_file_name(word))])),
+    )
+    num_sizes = 1 if tier in _HURRIED else None
+    return [Cell(one, size) for one in found for size in args.batch or one.batch_sizes[:num_sizes]], options
