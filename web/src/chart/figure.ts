@@ -4,6 +4,7 @@
 import type { Line } from "../series/curve";
 import { axisName, axisTicks, X_SPACE, Y_SPACE } from "./axis";
 import { xExtent, yExtent } from "./extent";
+import { legendLabel, legendLines } from "./legend";
 import { paintLines } from "./paint";
 import type { PlotSpec } from "./plot";
 import { type Bend, bendFor, type PixelScale, pixelScale, type Range } from "./scale";
@@ -43,17 +44,6 @@ export const FIGURE_STYLE: FigureStyle = {
   ratio: 1,
   theme: PLAIN,
 };
-
-/** Return the lines that a legend names: those that are not faint, each label once. */
-export function legendLines(lines: readonly Line[]): Line[] {
-  const named = new Map<string, Line>();
-  for (const line of lines) if (!line.faint && !named.has(line.label)) named.set(line.label, line);
-  return [...named.values()];
-}
-
-export function legendLabel(line: Line): string {
-  return line.members > 1 ? `${line.label} (n = ${line.members})` : line.label;
-}
 
 export function drawFigure(surface: Surface, spec: FigureSpec, style: FigureStyle): void {
   const { theme, ratio } = style;

@@ -4,7 +4,8 @@
 import type { Line } from "../../series/curve";
 import { axisName } from "../axis";
 import { xExtent, yExtent } from "../extent";
-import { type FigureSpec, legendLabel, legendLines } from "../figure";
+import type { FigureSpec } from "../figure";
+import { legendLabel, legendLines } from "../legend";
 import { bendFor } from "../scale";
 import { sidesOf } from "../sides";
 

@@ -1,10 +1,6 @@
-// Hands a file that was made in the page to the person.
+// Hands a file that was made in the page to the person. What makes them is loaded when the first one is wanted.
 
 import type { FigureSpec, FigureStyle } from "../figure";
-import { csvOf } from "./csv";
-import { matplotlibOf } from "./matplotlib";
-import { pngOf } from "./png";
-import { svgOf } from "./svg";
 
 export type ExportKind = "png" | "svg" | "csv" | "py";
 
@@ -21,6 +17,7 @@ export async function exportPanel(
   spec: FigureSpec,
   style: Partial<FigureStyle> = {},
 ): Promise<Blob> {
+  const { csvOf, matplotlibOf, pngOf, svgOf } = await import("./files");
   switch (kind) {
     case "png":
       return await pngOf(spec, style);

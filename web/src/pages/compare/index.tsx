@@ -1,9 +1,10 @@
 // Runs held against each other: what differs in how they were made, what came of it, and what goes with what. Which runs,
 // and everything that was chosen, is in the address.
 
-import type { JSX } from "preact";
+import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageProps } from "../../app/app";
+import { lazy } from "../../app/lazy";
 import { place } from "../../app/navigation";
 import { pathOf } from "../../app/route";
 import { useTitle } from "../../app/title";
@@ -14,14 +15,10 @@ import type { RunItem } from "../../server/types";
 import { EmptyState, ErrorNote } from "../../ui/note";
 import { Tabs } from "../../ui/tabs";
 import { CompareAddress } from "./address";
-import { ChartsTab } from "./charts-tab";
 import { type Comparison, ComparisonContext, LookContext, labelsOf } from "./comparison";
-import { DiffTab } from "./diff-tab";
-import { ExploreTab } from "./explore-tab";
 import { saidGoals } from "./figure";
-import { MetricsTab } from "./metrics-tab";
 import { RunPicker, RunsBar } from "./runs-bar";
-import type { CompareState, Tab } from "./state";
+import type { Tab } from "./state";
 import { useKeys } from "./use-figures";
 import { useRuns } from "./use-runs";
 import "./compare.css";
@@ -31,6 +28,13 @@ const TITLES: Readonly<Record<Tab, string>> = {
   metrics: "Metrics",
   charts: "Charts",
   explore: "Explore",
+};
+
+const BODIES: Readonly<Record<Tab, FunctionComponent>> = {
+  diff: lazy(() => import("./diff-tab").then((module) => module.DiffTab)),
+  metrics: lazy(() => import("./metrics-tab").then((module) => module.MetricsTab)),
+  charts: lazy(() => import("./charts-tab").then((module) => module.ChartsTab)),
+  explore: lazy(() => import("./explore-tab").then((module) => module.ExploreTab)),
 };
 
 export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Element {
@@ -111,6 +115,7 @@ export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Elem
     brush,
   };
   const here = pathOf({ name: "compare", entity, project });
+  const Body = BODIES[state.tab];
   return (
     <LookContext.Provider value={runLook}>
       <ComparisonContext.Provider value={comparison}>
@@ -129,25 +134,12 @@ export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Elem
             }))}
           />
           <div class="compare-body">
-            <Body tab={state.tab} />
+            <Body />
           </div>
         </main>
       </ComparisonContext.Provider>
     </LookContext.Provider>
   );
-}
-
-function Body({ tab }: { tab: CompareState["tab"] }): JSX.Element {
-  switch (tab) {
-    case "diff":
-      return <DiffTab />;
-    case "metrics":
-      return <MetricsTab />;
-    case "charts":
-      return <ChartsTab />;
-    case "explore":
-      return <ExploreTab />;
-  }
 }
 
 function ownCommands(address: CompareAddress): Command[] {

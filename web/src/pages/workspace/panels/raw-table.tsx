@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { axisName, xText } from "../../../chart/axis";
-import { legendLabel } from "../../../chart/figure";
+import { legendLabel } from "../../../chart/legend";
 import { joinLines, lowerBound } from "../../../series/align";
 import type { Line } from "../../../series/curve";
 import { counted, exact } from "../../../series/format";
