@@ -26,6 +26,7 @@ from strobe.bench.workloads.regnet import optimized as regnet
 from strobe.bench.workloads.regnet.ootb import RegNetTask
 from strobe.bench.workloads.resnext3d import optimized as resnext3d
 from strobe.bench.workloads.resnext3d.ootb import ResNext3dTask
+from strobe.bench.workloads.rnnt.fast_lstm import FastRnnt, run_lstm
 from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask, RnntTask
 from strobe.bench.workloads.rnnt.optimized import FastDecoding
 from strobe.bench.workloads.task import Task
@@ -194,8 +195,19 @@ def test_weighed_rows_do_not_learn_in_the_backward_pass() -> None:
         LearningDlrm(model, lr=0.01)
 
 
-def test_rnnt_learns_the_same_with_the_fused_optimizer() -> None:
-    workload = OptimizedTraining(RnntTask(test_rnnt.TINY, max_seconds=0.4), lambda model: model, 1e-2)
+def test_lstms_have_torchs_outputs_and_gradients() -> None:
+    torch.manual_seed(0)
+    lstm = nn.LSTM(5, 6, num_layers=2, batch_first=True).double()
+    x = torch.randn(3, 7, 5, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(3, 7, 6, dtype=torch.float64)
+    wanted = [x, *lstm.parameters()]
+    expected = torch.autograd.grad((lstm(x)[0] * weight).sum(), wanted)
+    torch.testing.assert_close(run_lstm(lstm, x), lstm(x)[0])
+    torch.testing.assert_close(torch.autograd.grad((run_lstm(lstm, x) * weight).sum(), wanted), expected)
+
+
+def test_rnnt_learns_the_same() -> None:
+    workload = OptimizedTraining(RnntTask(test_rnnt.TINY, max_seconds=0.4), FastRnnt, 1e-2)
     set_up(workload, 3)
     loss = [workload.step(index) for index in range(3)][-1]
     verdict = workload.check(loss, workload.reference(2))

@@ -40,7 +40,10 @@ def _cut(suffix: str, max_seconds: float, tier: Tier, batch_sizes: tuple[int, ..
             workload=f"{_package}.optimized:training",
             parameters=training,
             tolerance=1e-2,
-            changes=("fused optimizer",),
+            changes=(
+                "inputs of LSTMs, and gradients of their weights, are one product each over all frames",
+                "fused optimizer",
+            ),
         ),
         declare(
             implementation="Optimized",

@@ -6,6 +6,7 @@ import torch
 
 from strobe.bench.workloads.optimized import OptimizedTraining
 from strobe.bench.workloads.rnnt.fast_decode import decode_together
+from strobe.bench.workloads.rnnt.fast_lstm import FastRnnt
 from strobe.bench.workloads.rnnt.model import CONFIGS
 from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask, RnntTask
 
@@ -26,4 +27,4 @@ def inference(config: str, max_seconds: float = 16.7, tolerance: float = 0.02) -
 
 def training(config: str, max_seconds: float = 16.7, tolerance: float = 1e-2) -> OptimizedTraining:
     """Make the workload of a published configuration."""
-    return OptimizedTraining(RnntTask(CONFIGS[config], max_seconds), lambda model: model, tolerance)
+    return OptimizedTraining(RnntTask(CONFIGS[config], max_seconds), FastRnnt, tolerance)
