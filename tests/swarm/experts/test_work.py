@@ -166,3 +166,28 @@ def _cover(batch: Batch, covered: dict[int, int], max_batch_size: int) -> None:
         assert part.job.pool is batch.pool
         assert covered[id(part.job)] == part.start
         covered[id(part.job)] = part.stop
+
+
+def test_only_a_quick_expert_that_nobody_waits_for_is_computed_without_a_turn() -> None:
+    queue, here, there = WorkQueue(), pool("nop.1"), pool("nop.2")
+    small = job(here, 2)
+    assert queue.claim(small) is None  # nothing is known of it yet
+    queue.put(job(here, 1))
+    batch = queue.take()
+    assert batch is not None
+    queue.done(batch, 50e-6)
+    claimed = queue.claim(small)
+    assert claimed is not None
+    assert slices(claimed) == [(small, 0, 2)]
+    assert queue.claim(job(here, 2)) is None  # it is being used
+    queue.put(job(there, 1))
+    queue.done(claimed, 50e-6)
+    assert queue.claim(job(here, 2)) is None  # somebody waits
+    taken(queue)
+    assert queue.claim(job(there, 2)) is None  # slow: it took a tenth of a second
+    assert queue.claim(job(here, 9)) is None  # more than a batch
+    last = queue.claim(job(here, 8))
+    assert last is not None
+    queue.done(last, 0.1)
+    assert queue.claim(job(here, 1)) is None  # not quick any more
+    queue.close()

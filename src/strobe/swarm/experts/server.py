@@ -26,6 +26,7 @@ from strobe.swarm.dht import DHT, Node
 from strobe.swarm.experts import checkpoint
 from strobe.swarm.experts.backend import ExpertBackend, Training
 from strobe.swarm.experts.directory import declare
+from strobe.swarm.experts.engine import Engine
 from strobe.swarm.experts.meter import Meter
 from strobe.swarm.experts.registry import expert_kind
 from strobe.swarm.experts.runtime import Runtime
@@ -82,20 +83,19 @@ class Server:
         self.meter = Meter()
         self.checkpoint_dir = Path(checkpoint_dir) if checkpoint_dir is not None else None
         self.queue = WorkQueue(max_waiting=self.options.max_waiting)
+        engine = Engine(self.queue, self.meter, num_parallel=self.options.num_parallel)
         self._service = Service(
             self.backends,
             self.queue,
+            engine,
             self.meter,
             refuse_non_finite=self.options.refuse_non_finite,
             status=self.status,
         )
         is_on_device = any(backend.device.type != "cpu" for backend in self.backends.values())
+        num_threads = self.options.num_threads or (2 if is_on_device else 1)
         self._runtime = Runtime(
-            self.queue,
-            self._service.deliver,
-            self.meter,
-            num_threads=self.options.num_threads or (2 if is_on_device else 1),
-            num_parallel=self.options.num_parallel,
+            self.queue, engine, self._service.deliver, num_threads=max(num_threads, self.options.num_parallel)
         )
         self._stopping = threading.Event()
         self._saver = threading.Thread(target=self._save_regularly, name="strobe-expert-saver", daemon=True)

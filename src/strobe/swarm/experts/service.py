@@ -1,7 +1,8 @@
 """What a server answers: descriptions, passes and its state. Runs on the event loop of the peer's network.
 
 Checks every request from its header alone and lets it wait for the runtime; its values are looked at there, in the
-thread that computes, and so is the answer put together. Nothing here touches a tensor's memory.
+thread that computes, and so is the answer put together. Only a small request to a quick expert, when nothing else
+waits, is computed on the loop itself: handing it over would take longer.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import torch
 
 from strobe.swarm.experts import schema
 from strobe.swarm.experts.backend import ExpertBackend
+from strobe.swarm.experts.engine import Engine, Outcome, Stage
 from strobe.swarm.experts.meter import Meter
-from strobe.swarm.experts.runtime import Outcome
-from strobe.swarm.experts.work import Job, Pool, WorkQueue
+from strobe.swarm.experts.work import Batch, Job, Pool, WorkQueue
 from strobe.swarm.net.network import Caller, Network, Payload, PeerBusy, PeerRefused, Sendable
 from strobe.swarm.tensors import (
     COMPRESSIONS,
@@ -34,6 +35,8 @@ from strobe.swarm.tensors import (
 )
 
 _MAX_UID = 256
+#: bytes of a request that may be computed on the loop
+_SMALL = 32 << 10
 _log = logging.getLogger("strobe.swarm.experts")
 
 
@@ -55,6 +58,7 @@ class Service:
         self,
         backends: Mapping[str, ExpertBackend],
         queue: WorkQueue,
+        engine: Engine,
         meter: Meter,
         *,
         refuse_non_finite: bool = True,
@@ -62,7 +66,9 @@ class Service:
     ) -> None:
         self._backends = backends
         self._queue = queue
+        self._engine = engine
         self._meter = meter
+        self._stage = Stage()
         self._refuse_non_finite = refuse_non_finite
         self._status = status
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -89,17 +95,30 @@ class Service:
             raise PeerRefused(f"no expert {uid!r:.80} here")
         return backend
 
-    def _pass(self, is_backward: bool, caller: Caller, payload: Payload) -> asyncio.Future[Sendable]:
+    def _pass(self, is_backward: bool, caller: Caller, payload: Payload) -> Sendable | asyncio.Future[Sendable]:
         try:
-            return self._enqueued(is_backward, caller, decode(payload))
+            job = self._job(is_backward, caller, decode(payload))
+            if len(payload) <= _SMALL and (batch := self._queue.claim(job)) is not None:
+                return self._answered(batch)
+            self._queue.put(job)
         except (MalformedTensors, schema.SchemaMismatch) as exc:
             self._meter.refused += 1
             raise PeerRefused(str(exc)) from exc
         except PeerBusy:
             self._meter.refused += 1
             raise
+        answer: _Answer = job.owner
+        return answer.future
 
-    def _enqueued(self, is_backward: bool, caller: Caller, message: Message) -> asyncio.Future[Sendable]:
+    def _answered(self, batch: Batch) -> Sendable:
+        """Return the answer to a request that is computed here and now."""
+        [(job, outcome)] = self._engine.compute(batch, self._stage)
+        answer = self._packed(job, outcome)
+        if isinstance(answer, PeerRefused):
+            raise answer
+        return answer
+
+    def _job(self, is_backward: bool, caller: Caller, message: Message) -> Job:
         info = self._backend(message.metadata.get(schema.UID, "")).info
         compression = message.metadata.get(schema.COMPRESSION, "none")
         if compression not in COMPRESSIONS:
@@ -108,7 +127,7 @@ class Service:
         rows = schema.check_rows(info.uid, expected, message.specs)
         assert self._loop is not None
         future: asyncio.Future[Sendable] = self._loop.create_future()
-        job = Job(
+        return Job(
             self._pools[info.uid, is_backward],
             caller.id,
             rows,
@@ -116,10 +135,8 @@ class Service:
             future.cancelled,
             _Answer(future, list(info.grads if is_backward else info.outputs), compression),
         )
-        self._queue.put(job)
-        return future
 
-    # -- in the threads of the runtime -------------------------------------------------------------------------------
+    # -- where it is computed -------------------------------------------------------------------------------
 
     def _unpacked(self, message: Message, names: list[str]) -> list[torch.Tensor]:
         try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import threading
 import time
 from collections import Counter
@@ -29,17 +30,23 @@ _LEAST_WAIT_S: Final = 0.05
 _MOST_WAIT_S: Final = 30.0
 #: how much of the estimate of the rate is the last batch
 _FRESHNESS: Final = 0.1
+#: how much of a pool's typical time is from before the last batch
+_MEMORY: Final = 0.8
 _MAX_DEBTORS: Final = 65_536
+#: what an expert takes that is computed without waiting for a turn
+QUICK_S: Final = 300e-6
 
 
 class Pool:
     """One expert's passes in one direction."""
 
-    __slots__ = ("backend", "is_backward", "waiting")
+    __slots__ = ("backend", "is_backward", "typical_s", "waiting")
 
     def __init__(self, backend: ExpertBackend, is_backward: bool) -> None:
         self.backend = backend
         self.is_backward = is_backward
+        #: how long a batch takes, as far as known
+        self.typical_s = math.inf
         #: a heap by due time, then by arrival
         self.waiting: list[tuple[float, int, Job]] = []
 
@@ -116,6 +123,21 @@ class WorkQueue:
             self.rows_waiting += job.rows
             self._ready.notify()
 
+    def claim(self, job: Job) -> Batch | None:
+        """Return a job as a batch of its own, to be computed at once instead of being put.
+
+        Only if nobody waits or is being computed, and the expert is so quick that handing the job to another thread
+        would take longer.
+        """
+        pool = job.pool
+        if pool.typical_s > QUICK_S or self._pools or self._busy:
+            return None
+        with self._ready:
+            if self._pools or self._busy or self._is_closed or job.rows > pool.backend.info.max_batch_size:
+                return None
+            self._busy.add(pool.backend)
+            return Batch(pool, [Slice(job, 0, job.rows)], job.rows)
+
     def take(self) -> Batch | None:
         """Wait for work and return the batch that is due first; None when the queue is closed."""
         with self._ready:
@@ -139,6 +161,9 @@ class WorkQueue:
         with self._ready:
             self._busy.discard(batch.pool.backend)
             if elapsed_s > 0:  # else nothing of it could be computed
+                pool = batch.pool
+                known = pool.typical_s < math.inf
+                pool.typical_s = elapsed_s + (pool.typical_s - elapsed_s) * _MEMORY if known else elapsed_s
                 rate = batch.rows / elapsed_s
                 self._rows_per_s += (rate - self._rows_per_s) * (_FRESHNESS if self._rows_per_s else 1.0)
             self._ready.notify()
