@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from strobe.bench.records import Record, Repeat
 from strobe.bench.roofline import Peaks, judge, measure_peaks, precision_of, store_at
 from strobe.bench.workload import Work
+from strobe.cli import main
 from strobe.errors import Error
 
 PEAKS = Peaks(flops={"fp32": 1e12, "int8": 4e12, "fp16": 1e9}, bytes_per_s=1e10)
@@ -78,3 +80,16 @@ def test_a_python_without_torch_says_so(tmp_path: Path) -> None:
     python.chmod(0o755)
     with pytest.raises(Error, match="No module named torch"):
         measure_peaks(str(python), "cpu", 1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_peaks_of_this_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    assert main(["bench", "peaks", "--threads", "1", "--home", str(tmp_path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"fp32", "bf16", "fp16", "int8"} <= set(found["flops"])
+    assert found["flops"]["fp32"] > 1e8
+    assert found["bytes_per_s"] > 1e8
+    (kept,) = json.loads((tmp_path / "bench" / "peaks.json").read_text()).values()
+    assert kept["flops"] == found["flops"]

@@ -6,6 +6,7 @@ a thousand times slower, so each begins with a small product and grows while tha
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -14,9 +15,10 @@ import msgspec
 import torch
 
 from strobe.bench.roofline import Peaks
+from strobe.bench.runner import conditions
 
-_TRY_S = 0.6
-_SIZES = (256, 512, 1024, 2048)
+_TRY_S = 0.3
+_SIZES = (256, 1024, 2048)
 _QUICK_S = 0.05
 _ARRAY_BYTES = 256_000_000
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -71,6 +73,8 @@ def main() -> None:
     """Measure and print."""
     device, threads = sys.argv[1], int(sys.argv[2])
     torch.set_num_threads(threads)
+    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    before = conditions.look(cpus)
     torch.backends.cuda.matmul.allow_tf32 = False
     with torch.inference_mode():
         flops = {name: _peak_flops(_product(dtype, device), device) for name, dtype in _DTYPES.items()}
@@ -78,7 +82,9 @@ def main() -> None:
         if device.startswith("cuda"):
             torch.backends.cuda.matmul.allow_tf32 = True
             flops["tf32"] = _peak_flops(_product(torch.float32, device), device)
-        peaks = Peaks(flops=flops, bytes_per_s=_bytes_per_s(device))
+        bytes_per_s = _bytes_per_s(device)
+    between = conditions.Between(before, conditions.look(cpus), len(cpus) or os.cpu_count() or 1)
+    peaks = Peaks(flops=flops, bytes_per_s=bytes_per_s, noisy=conditions.disturbances(between))
     sys.stdout.write(msgspec.json.encode(peaks).decode() + "\n")
 
 

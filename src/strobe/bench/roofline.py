@@ -27,6 +27,8 @@ class Peaks(msgspec.Struct, frozen=True, kw_only=True):
 
     flops: dict[str, float]
     bytes_per_s: float
+    #: who else used the machine meanwhile; then they are measured again next time
+    noisy: tuple[str, ...] = ()
 
 
 class PeakStore:
@@ -67,7 +69,7 @@ def system_name(fingerprint: str, torch: str, device: str, threads: int) -> str:
 
 
 def measure_peaks(python: str, device: str, threads: int) -> Peaks:
-    """Measure in a fresh process; takes about ten seconds."""
+    """Measure in a fresh process; takes several seconds."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
     done = subprocess.run(
         [python, "-m", "strobe.bench.peak_probe", device, str(threads)],

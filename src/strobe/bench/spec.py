@@ -91,7 +91,9 @@ def load_workload(benchmark: Benchmark) -> Workload:
     try:
         factory = getattr(_import(module_name), factory_name)
     except (ImportError, AttributeError) as exc:
-        raise Error(f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}); is torch installed?") from exc
+        raise Error(
+            f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}); torch comes with pip install 'strobe[bench]'"
+        ) from exc
     workload: Workload = factory(**benchmark.parameters, tolerance=benchmark.tolerance)
     return workload
 

@@ -53,8 +53,8 @@ def _find_peaks(args: argparse.Namespace, options: Options, screen: Screen, *, a
     fingerprint = machine.describe().fingerprint
     system = roofline.system_name(fingerprint, version("torch"), options.device, options.threads)
     known = None if again else store.read(system)
-    if known is None:
-        screen.note("measuring the machine's peaks, once …")
+    if known is None or known.noisy:
+        screen.note("measuring the machine's peaks; once they are undisturbed, they are kept …")
         known = roofline.measure_peaks(options.python, options.device, options.threads)
         store.write(system, known)
     return known
@@ -76,6 +76,7 @@ def _peaks(args: argparse.Namespace) -> int:
 
     from strobe.bench.machine import usable_cpus
     from strobe.bench.runner.options import Options
+    from strobe.bench.table import number_text
     from strobe.cli import OK
     from strobe.cli.render import Screen
 
@@ -85,8 +86,10 @@ def _peaks(args: argparse.Namespace) -> int:
     if args.json:
         screen.json(msgspec.to_builtins(peaks))
         return OK
-    rows = [(f"matrix product {name}", f"{value / 1e12:.3f}", "TF/s") for name, value in peaks.flops.items()]
+    rows = [(f"matrix product {name}", number_text(value / 1e12), "TF/s") for name, value in peaks.flops.items()]
     screen.table(
-        ("PEAK", "BEST", "UNITS"), [*rows, ("memory", f"{peaks.bytes_per_s / 1e9:.1f}", "GB/s")], right=("BEST",)
+        ("PEAK", "BEST", "UNITS"), [*rows, ("memory", number_text(peaks.bytes_per_s / 1e9), "GB/s")], right=("BEST",)
     )
+    for reason in peaks.noisy:
+        screen.note(f"noisy: {reason}")
     return OK

@@ -73,14 +73,20 @@ class Between:
         return max(0.0, 100.0 * (self.after.busy_s - self.before.busy_s - own) / self._capacity_s)
 
 
-def doubts(between: Between, warm: Warm, samples: Samples, *, is_alone: bool) -> tuple[str, ...]:
-    """Return why the samples deserve doubt; `is_alone` is False where other processes are part of the measurement."""
+def disturbances(between: Between, *, is_alone: bool = True) -> tuple[str, ...]:
+    """Return who else used the CPUs; `is_alone` is False where other processes are part of the measurement."""
     found = []
     if between.after.wall_s - between.before.wall_s >= _SHORTEST_S:
         if (steal := between.steal_percent) is not None and steal > MAX_STEAL_PERCENT:
             found.append(f"steal {steal:.0f} %")
         if is_alone and (others := between.others_percent) is not None and others > MAX_OTHERS_PERCENT:
             found.append(f"other processes used {others:.0f} % of the CPUs")
+    return tuple(found)
+
+
+def doubts(between: Between, warm: Warm, samples: Samples, *, is_alone: bool) -> tuple[str, ...]:
+    """Return why the samples deserve doubt."""
+    found = [*disturbances(between, is_alone=is_alone)]
     if warm.is_stable is False:
         found.append(f"still warming up after {warm.num_steps} steps")
     if (spread := _spread(samples.wall_s)) > MAX_SPREAD:
