@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 
@@ -72,6 +73,18 @@ def test_a_child_that_is_left_behind_is_ended() -> None:
     ]
     assert not left
     assert set(psutil.Process().children(recursive=True)) <= before
+
+
+@pytest.mark.parametrize(("is_leader", "code"), [(False, 1), (True, -9)])
+def test_a_program_ends_with_whoever_started_it(is_leader: bool, code: int) -> None:
+    job = b'{"end": "hang", "cpu_s": 0}\n'
+    with subprocess.Popen(
+        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=is_leader
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(job + b"\n" * 4)
+        process.stdin.close()
+        assert process.wait(20) == code
 
 
 @pytest.mark.parametrize("line", ["", "hello", "{}", '{"event": "ended", "phase": 7}'])
