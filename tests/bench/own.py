@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,8 @@ BENCHMARKS = [
         tolerance=1e-6,
     ),
     *(_of(workload) for workload in (Wrong, NotANumber, Fails, Hungry, Hangs, Dies, Facts)),
+    replace(_of(Sleep, parameters={"ms": 8}), implementation="OOTB", config="Nap-fp32"),
+    replace(_of(Sleep, parameters={"ms": 2}), implementation="Optimized", config="Nap-int8", changes=("sleeps less",)),
     _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),
     _one(config="Facts-2nodes", workload=f"{__file__}:Facts", nodes=2),
     _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),

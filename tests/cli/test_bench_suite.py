@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,19 @@ def test_the_batch_that_fits_the_latency_limit_is_found(home: Path, capsys: pyte
     *trials, best = read_records(home / "bench" / "results.jsonl")
     assert best.id == row["id"]
     assert {1, row["batch_size"]} <= {trial.batch_size for trial in trials}
+
+
+@pytest.mark.slow
+def test_optimized_is_measured_in_turns_with_ootb(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--repeats", "2", "--seconds", "0.05", "--file", str(OWN), "--pairs"]
+    assert main(["bench", "run", "own/optimized/test/Nap-int8", *arguments]) == OK
+    lines = capsys.readouterr().err.splitlines()
+    turns = [line.split(", ")[2].split(":")[0] for line in lines if "left, own/" in line]
+    assert turns == [
+        *("own/ootb/test/Nap-fp32 B=1 #1", "own/optimized/test/Nap-int8 B=1 #1"),
+        *("own/ootb/test/Nap-fp32 B=1 #2", "own/optimized/test/Nap-int8 B=1 #2"),
+    ]
+    assert any(re.match(r"own/optimized/test/Nap-int8 B=1: \d.\d\d× OOTB \(.* to .*\), n=2", line) for line in lines)
 
 
 @pytest.mark.slow

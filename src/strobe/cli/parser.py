@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "login": ("login", "check a key against a server and store it"),
     "logout": ("logout", "forget the server and its key"),
     "swarm": ("swarm", "peers without a server: a DHT node, its records, and experts"),
-    "bench": ("bench", "load profiles and benchmarks"),
+    "bench": ("bench", "proxy workloads, load profiles and swarm benchmarks"),
     "doctor": ("doctor", "check this machine and home, with the fix for each fault"),
     "demo": ("demo", "train small models and watch them in the browser"),
     "completion": ("completion", "print a shell completion script"),
