@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
 
@@ -32,6 +33,7 @@ ROWS = [
 ]
 
 
+@cache
 def records() -> list[Record]:
     """Return everything, oldest first."""
     rng = random.Random(11)

@@ -12,10 +12,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from strobe.bench.publish import publish
 from tests.bench.publish.suite import records
+from tests.web.accessibility import violations
 
 pytestmark = pytest.mark.slow
 
-PHONE = {"width": 390, "height": 844}
 VIEWS = ("results", "implementations", "systems", "curves", "history", "environment")
 OpenPage = Callable[..., Page]
 
@@ -62,17 +62,30 @@ def open_page(browser: Browser, site: Path) -> Iterator[OpenPage]:
     assert faults == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("width", [1440, 390])
-def test_every_view_draws_and_fits(open_page: OpenPage, view: str, width: int) -> None:
-    page = open_page(view, width=width)
+def _show(page: Page, view: str) -> None:
+    page.locator(f"nav a[href='#{view}']").click()
     expect(page.locator("nav a[aria-current]")).to_have_attribute("href", f"#{view}")
-    expect(page.locator("main")).not_to_be_empty()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    text = page.locator("main").inner_text()
-    assert "[object" not in text
-    assert "undefined" not in text
-    assert "NaN" not in text
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_view_draws_and_fits(open_page: OpenPage, width: int) -> None:
+    page = open_page(width=width)
+    for view in VIEWS:
+        _show(page, view)
+        expect(page.locator("main")).not_to_be_empty()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+        text = page.locator("main").inner_text()
+        assert not [odd for odd in ("[object", "undefined", "NaN") if odd in text], view
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(open_page: OpenPage, scheme: str) -> None:
+    page = open_page(scheme=scheme)
+    for view in VIEWS:
+        _show(page, view)
+        if view == "results":
+            page.get_by_role("button", name="Details of").first.click()
+        assert violations(page) == [], view
 
 
 def test_a_table_per_system_with_signs_and_badges(open_page: OpenPage) -> None:

@@ -150,6 +150,7 @@ def _row_fields(row: Row) -> dict[str, Any]:
         "p": row.p,
         "noise_floor": row.floor.value,
         "noise_source": row.floor.source,
+        "noise_sessions": row.floor.num_sessions,
         "a": {"id": row.a.id, "samples": row.a.samples, "command": row.a.command},
         "b": {"id": row.b.id, "samples": row.b.samples, "command": row.b.command},
         "notes": row.notes,

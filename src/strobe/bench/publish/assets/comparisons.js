@@ -11,7 +11,7 @@ function comparisonTable(found, nameA, nameB) {
     h("td", { "data-field": "verdict" }, chip(row.verdict, VERDICTS[row.verdict])),
     h("td", { class: "wrap dim", "data-field": "notes" }, row.notes.join("; ")),
   ));
-  const heads = [["Benchmark"], [nameA, "number"], [nameB, "number"], ["Speed-up", "number"], ["95 % bounds"], ["Verdict"], [""]];
+  const heads = [["Benchmark"], [nameA, "number"], [nameB, "number"], ["Speed-up", "number"], ["95 % bounds"], ["Verdict"], ["Remarks"]];
   return h("div", { class: "card scroll" }, h("table", { class: "folding compared" }, h("thead", {}, h("tr", {}, heads.map(([name, kind]) => h("th", { class: kind, scope: "col" }, name)))), h("tbody", {}, body)));
 }
 
@@ -61,7 +61,7 @@ function systemsView() {
 function environmentTable(rows, nameA, nameB) {
   if (!rows.length) return h("div", { class: "card empty" }, "Nothing that is recorded.");
   return h("div", { class: "card scroll" }, h("table", {},
-    h("thead", {}, h("tr", {}, ["", nameA, nameB].map((name) => h("th", { scope: "col" }, name)))),
+    h("thead", {}, h("tr", {}, ["Fact", nameA, nameB].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, rows.map((row) => h("tr", { class: "row" }, h("td", {}, row.name), h("td", { class: "wrap mono" }, row.a || "–"), h("td", { class: "wrap mono" }, row.b || "–")))),
   ));
 }

@@ -18,7 +18,7 @@ function historyView() {
   return [
     h("p", {}, `${ordered.length} courses, ${worse} slower than at their best. A step is a change of level that lasts for three sessions or more.`),
     h("div", { class: "grid" }, ordered.map((series) => h("div", { class: "card" },
-      h("div", { class: "bar" }, h("h3", {}, series.name), series.is_worse ? chip(`${signed(series.against_best)} against best`, "bad") : null),
+      h("div", { class: "bar" }, h("h2", {}, series.name), series.is_worse ? chip(`${signed(series.against_best)} against best`, "bad") : null),
       h("div", { class: "dim" }, `${number(series.levels.at(-1)[2])} ${series.unit} now, ${series.points.length} sessions${figures.systems.length > 1 ? `, ${hosts.get(series.system)}` : ""}`),
       course(series),
       series.steps.length ? h("ul", { class: "key" }, series.steps.map((step) => h("li", {}, `${signed(step.change)}: `, h("code", {}, `${short(step.before)}..${short(step.after)}`)))) : null,

@@ -44,7 +44,7 @@ function systemTable(system) {
   const section = h("section", {},
     h("div", { class: "intro" }, h("h2", {}, system.title), system.host ? h("p", {}, system.host) : null),
     h("div", { class: "card" },
-      h("div", { class: "scroll" }, h("table", { class: "folding" }, h("thead", {}, h("tr", {}, h("th", { "aria-label": "Details" }), heads, h("th", {}, ""))), body)),
+      h("div", { class: "scroll" }, h("table", { class: "folding" }, h("thead", {}, h("tr", {}, h("td"), heads, h("td"))), body)),
       none,
     ),
   );
