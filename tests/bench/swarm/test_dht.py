@@ -130,7 +130,7 @@ def test_peers_that_die_on_a_bad_path() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("num_processes", [3, 6])
+@pytest.mark.parametrize("num_processes", [2, 6])
 def test_peers_in_processes_of_their_own(num_processes: int) -> None:
     found = measure(dht.Job(num_peers=6, num_experts=20, processes=num_processes, failure_rate=0.17))
     assert (found["store_success"], found["get_success"]) == (100, 100)

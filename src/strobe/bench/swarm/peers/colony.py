@@ -64,10 +64,13 @@ class Colony:
         self.nodes += new
         return contacts[len(known) :]
 
+    def name_of(self, peer: int) -> str:
+        """Return what a peer calls itself in what it declares."""
+        return self.nodes[peer].network.address.id.hex()
+
     async def declare(self, peer: int, uids: list[str]) -> list[bool]:
         """Have a peer declare experts, of which it says that they are its own."""
-        node = self.nodes[peer]
-        name = node.network.address.id.hex()
+        node, name = self.nodes[peer], self.name_of(peer)
         # Of two experts that differ only in the last coordinate, one stands for the coordinate before.
         records = {(key, subkey): value for uid in uids for key, subkey, value in records_of(uid, name)}
         keys, subkeys = zip(*records, strict=True)

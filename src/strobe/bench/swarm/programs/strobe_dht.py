@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
+from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import wait
 
@@ -15,6 +17,9 @@ from strobe.bench.swarm.programs.dht_run import run
 from strobe.bench.swarm.programs.talk import Talk
 from strobe.swarm.dht.host import new_loop
 from strobe.swarm.net.network import Contact
+
+#: processes that start at the same time: more than there are processors only take each other's place in the caches
+_STARTING = 1 + (os.cpu_count() or 1)
 
 
 class LocalSwarm:
@@ -31,8 +36,7 @@ class LocalSwarm:
         return self._loop.run_until_complete(self._colony.declare(-2, uids))
 
     def find(self, uids: list[str]) -> list[bool]:
-        declared_by = self._colony.nodes[-2].network.address.id.hex()
-        return self._loop.run_until_complete(self._colony.find(-1, uids, declared_by))
+        return self._loop.run_until_complete(self._colony.find(-1, uids, self._colony.name_of(-2)))
 
     def kill(self, peer: int) -> None:
         self._loop.run_until_complete(self._colony.kill(peer))
@@ -65,34 +69,30 @@ class SpreadSwarm:
         self._declared_by = ""
 
     def create(self, num_peers: int, initial_peers: int, rng: random.Random, progress: Callable[[int], None]) -> None:
-        shares = [len(range(start, num_peers, self._num_processes)) for start in range(self._num_processes)]
-        self._workers = [Worker(self._conditions, number, share) for number, share in enumerate(shares)]
-        contacts = self._begin(initial_peers)
-        progress(len(contacts))
-        starting, joining = set(self._workers[1:]), set[Worker]()
-        while starting or joining:
-            readable = wait([worker.pipe for worker in starting | joining])
-            for worker in [worker for worker in starting | joining if worker.pipe in readable]:
+        shares = deque(len(range(start, num_peers, self._num_processes)) for start in range(self._num_processes))
+        contacts: list[Contact] = []
+        starting, up, joining = set[Worker](), deque[Worker](), set[Worker]()
+        while len(contacts) < num_peers:
+            while shares and len(starting) < _STARTING:
+                self._workers.append(Worker(self._conditions, len(self._workers), shares.popleft()))
+                starting.add(self._workers[-1])
+            for worker in _speaking(starting | joining):
                 heard = worker.hear()
-                if worker in starting:  # it is up: only now choose whom it knows, for there are more to choose from
+                if worker in starting:
                     starting.discard(worker)
-                    joining.add(worker)
-                    known = rng.sample(contacts, min(initial_peers, len(contacts)))
-                    worker.tell("grow", worker.num_peers, initial_peers, known)
+                    up.append(worker)
                 else:
                     joining.discard(worker)
                     contacts += heard
-                    self._declared_by = heard[-1].id.hex() if worker is self._workers[-2] else self._declared_by
                     progress(len(contacts))
+            while up and (contacts or not joining):  # the first one knows nobody, and the others wait for it
+                joining.add(worker := up.popleft())
+                known = rng.sample(contacts, min(initial_peers, len(contacts)))
+                worker.tell("grow", worker.num_peers, initial_peers, known)
         places = [(worker, number) for worker in self._workers for number in range(worker.num_peers)]
         finder, declarer = places.pop(), places.pop(-self._workers[-1].num_peers)
         self._places = [*places, declarer, finder]
-
-    def _begin(self, initial_peers: int) -> list[Contact]:
-        first = self._workers[0]
-        first.hear()
-        contacts: list[Contact] = first.ask("grow", first.num_peers, initial_peers)
-        return contacts
+        self._declared_by = self._workers[-2].ask("name_of", -1)
 
     def declare(self, uids: list[str]) -> list[bool]:
         good: list[bool] = self._workers[-2].ask("declare", -1, uids)
@@ -127,6 +127,12 @@ class SpreadSwarm:
 
     def _living(self) -> list[Worker]:
         return [worker for worker in self._workers if worker.is_alive]
+
+
+def _speaking(workers: set[Worker]) -> list[Worker]:
+    """Wait until some of the workers have something to say; return those."""
+    pipes = wait([worker.pipe for worker in workers])
+    return [worker for worker in workers if worker.pipe in pipes]
 
 
 def main() -> None:
