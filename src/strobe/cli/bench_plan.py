@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 #: processes per row, and seconds of measuring in each, unless asked otherwise; None: benchmarks that are named
 _EFFORT = {"smoke": (3, 1.0), "ci": (2, 1.0), "full": (5, 5.0), None: (3, 1.0)}
+#: how long a tier may take in all; further repeats are left out rather
+_MINUTES = {"smoke": 3.0, "ci": 20.0}
+#: what measuring leaves of that for starting, peaks and writing
+_MARGIN = 0.9
 #: tiers for which the first of a benchmark's batch sizes has to do
 _HURRIED = ("smoke", "ci")
 
@@ -24,6 +28,12 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
     )
     effort.add_argument("--repeats", type=int, metavar="N", help="fresh processes per row (default: 3; ci: 2, full: 5)")
     effort.add_argument("--seconds", type=float, metavar="S", help="of measuring in each (default: 1, full: 5)")
+    effort.add_argument(
+        "--minutes",
+        type=float,
+        metavar="M",
+        help="begin no second or later repeat that would end after this (default: smoke 3, ci 20, else no limit)",
+    )
     effort.add_argument("--threads", type=int, metavar="N", help="per row, each pinned (default: all CPUs)")
     effort.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
     effort.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default: 0)")
@@ -58,6 +68,9 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
             "no benchmark is left to measure; --serving needs a latency limit, --master more than one node"
         )
     repeats, seconds = _EFFORT[tier]
+    minutes = args.minutes
+    if minutes is None and args.repeats is None:
+        minutes = _MINUTES.get(tier or "")
     options = Options(
         repeats=repeats if args.repeats is None else args.repeats,
         seconds=seconds if args.seconds is None else args.seconds,
@@ -66,6 +79,7 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         seed=args.seed,
         scenario="serving" if args.serving else "throughput",
         timeout_s=args.timeout,
+        budget_s=None if minutes is None else 60.0 * _MARGIN * minutes,
         memory_limit_bytes=None if args.memory_limit is None else round(args.memory_limit * 1e9),
         node=args.node,
         master=args.master,

@@ -94,6 +94,8 @@ def _run(args: argparse.Namespace) -> int:
     records = with_rooflines(results.records, peaks)
     _keep(args, records)
     print_table(args, records, screen)
+    if cut := sum(0 < len(record.samples) < options.repeats for record in records):
+        screen.note(f"{cut} of {len(records)} rows have fewer than {options.repeats} repeats; more time: --minutes")
     if args.pairs:
         _print_pairs(records, screen)
     return _exit_code(records, is_interrupted=results.is_interrupted)

@@ -116,6 +116,13 @@ def test_ctrl_c_keeps_what_is_done() -> None:
     assert [len(record.samples) for record in results.records] == [2, 1]
 
 
+def test_time_that_is_up_costs_repeats_but_no_row() -> None:
+    options = Options(repeats=1000, seconds=0.02, files=(OWN,), budget_s=0.5)
+    records = measure(_cells("Plain", "Wrong", "Product"), options).records
+    assert [record.config for record in records] == ["Plain", "Wrong", "Product"]
+    assert all(1 <= len(record.repeats) < 5 for record in records)
+
+
 def _facts(directory: Path) -> dict[str, list[str]]:
     """Return per rank and process: pid, steps, CPUs, OMP_NUM_THREADS and threads."""
     found = {}

@@ -45,6 +45,8 @@ class Options:
     seed: int = 0
     scenario: Scenario = "throughput"
     timeout_s: float = 600.0
+    #: every cell is measured once, but no further repeat begins that would probably end later than this; None: all do
+    budget_s: float | None = None
     #: of all processes of a repeat together; None: nine tenths of what is available
     memory_limit_bytes: int | None = None
     #: files with benchmarks of the user's own

@@ -1,7 +1,8 @@
 """A session: many cells, each measured by several fresh processes in turns, and a record for each.
 
 Turns go round by round over all cells (A B C, A B C, …), so that a slow minute of the machine falls on all alike and
-neighbours can be compared as pairs. Ctrl-C ends the session, not what it has: cells keep the repeats that are done.
+neighbours can be compared as pairs. Where time is limited, all cells come once and further turns as far as it goes.
+Ctrl-C ends the session, not what it has: cells keep the repeats that are done.
 """
 
 from __future__ import annotations
@@ -72,14 +73,20 @@ class _Session:
         self._options = options
         self._report = report
         self._number = 0
+        self._began = time.monotonic()
         environments = {source: machine.describe(source=source) for source in {_source_of(cell) for cell in cells}}
         self._rows = [_Row(cell, _blank(cell, options, environments[_source_of(cell)])) for cell in cells]
 
     def run(self) -> None:
         for turn in range(self._options.repeats):
             for row in self._rows:
-                if row.failure is None:
+                if row.failure is None and (turn == 0 or self._has_time_for(row)):
                     self._repeat(row, turn)
+
+    def _has_time_for(self, row: _Row) -> bool:
+        budget_s = self._options.budget_s
+        expected_s = sum(row.durations_s) / len(row.durations_s)
+        return budget_s is None or time.monotonic() - self._began + expected_s <= budget_s
 
     def _repeat(self, row: _Row, turn: int) -> None:
         self._tell(row, turn)
@@ -122,11 +129,14 @@ class _Session:
         if not known:
             return None
         average = sum(known) / len(known)
-        return sum(
+        left_s = sum(
             (self._options.repeats - self._num_done(row))
             * (sum(row.durations_s) / len(row.durations_s) if row.durations_s else average)
             for row in self._rows
         )
+        if self._options.budget_s is None or len(known) < len(self._rows):
+            return left_s
+        return min(left_s, max(0.0, self._options.budget_s - (time.monotonic() - self._began)))
 
 
 def _source_of(cell: Cell) -> Path:
