@@ -1,7 +1,10 @@
 // Work that may wait, done a few milliseconds per frame in the order in which it came, so that forty charts that come
 // on the screen at once never freeze the page.
 
-/** The browser still has to paint what was drawn, which takes longer than drawing: together less than 50 ms. */
+/**
+ * With what the browser does after it, about 50 ms. Less would be no gain: it hands over all canvases of the page with
+ * each frame, so that many short frames take longer in all.
+ */
 const BUDGET_MS = 30;
 
 const waiting = new Set<() => void>();
