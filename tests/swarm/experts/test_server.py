@@ -173,11 +173,13 @@ def test_a_module_that_changes_what_it_gives_is_refused_and_its_threads_live(
     assert "fickle.0" in caplog.text
 
 
-def test_one_peer_has_one_server(pair: list[DHT]) -> None:
+def test_one_peer_has_one_server(pair: list[DHT], tmp_path: Path) -> None:
     with server(pair[0], "ffn.0.1"):
-        second = server(pair[0], "ffn.0.2")
+        second = server(pair[0], "ffn.0.2", checkpoint_dir=tmp_path)
         with pytest.raises(UsageError, match="served already"):
             second.start()
+        second.shutdown()  # of nothing
+        assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,7 @@ class Server:
         try:
             self.dht.run_coroutine(self._attach)
         except BaseException:
+            self._stopping.set()
             self.queue.close()
             raise
         if self.checkpoint_dir is not None:
@@ -202,6 +203,7 @@ class Server:
             **self.meter.read(),
             "experts": len(self.backends),
             "steps": sum(backend.num_steps for backend in self.backends.values()),
+            "skipped_steps": sum(backend.num_skipped for backend in self.backends.values()),
             "queue_requests": self.queue.num_waiting,
             "queue_samples": self.queue.rows_waiting,
             "peers": self._num_peers,

@@ -62,7 +62,6 @@ class Pattern:
         matched = _PATTERN.fullmatch(text) if len(text) <= _MAX_LENGTH else None
         if matched is None:
             raise UsageError(f"{text!r:.80} is no pattern of experts; one looks like ffn.[0:32].[0:256]")
-        self.text = text
         self.prefix = matched[1]
         self.ranges = [_range(place) for place in matched[2][1:].split(".")]
         if any(not len(places) for places in self.ranges):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -25,7 +25,6 @@ import torch
 from strobe.errors import UsageError
 from strobe.swarm.tensors.layout import MalformedTensors
 
-Compression: TypeAlias = Literal["none", "fp16", "bf16", "uniform8", "quantile8", "blockwise8"]
 Parts: TypeAlias = Mapping[str, torch.Tensor]
 
 _BLOCK: Final = 4096
