@@ -25,7 +25,7 @@ class Group:
     size: int
 
     def share(self, total: int) -> int:
-        """Give the part of `total` that each process has; raises strobe.Error if it cannot be halved evenly."""
+        """Give the part of `total` that each process has; raises strobe.Error if there is a rest."""
         if total % self.size:
             raise Error(f"a batch of {total} cannot be shared evenly by {self.size} processes; take a multiple")
         return total // self.size

@@ -10,8 +10,13 @@ from torch import nn
 
 
 def compile_frozen(model: nn.Module) -> Callable[..., Any]:
-    """Compile for inference; weights become constants and may be laid out anew. Happens at the first call."""
-    compiled: Callable[..., Any] = torch.compile(model, dynamic=False, options={"freezing": True})
+    """Compile for inference; weights become constants and may be laid out anew. Happens at the first call.
+
+    On CUDA, launches are recorded as a graph, too.
+    """
+    is_cuda = next(model.parameters()).device.type == "cuda"
+    options = {"freezing": True, "triton.cudagraphs": is_cuda}
+    compiled: Callable[..., Any] = torch.compile(model, dynamic=False, options=options)
     return compiled
 
 

@@ -2,7 +2,8 @@
 
 Sequences of a batch differ in length, and what is done to padding is lost. Tokens are therefore kept side by side in
 one long row; only attention, which must know who belongs to whom, sees them padded.
-Shapes: B batch, S longest sequence, N tokens that are not padding, D model width, H heads, W width of a head.
+Shapes: B batch, S sequence with padding, L longest sentence, N tokens that are not padding, D model width, H heads, W
+width of a head.
 """
 # mypy: disallow-subclassing-any=False
 # ruff: noqa: N803, N806 -- shape suffixes
@@ -87,3 +88,38 @@ class TrainingEncoder(nn.Module):
             x_BSD = layer.attention_norm(x_BSD + attention.output(mixed_BHSW.transpose(1, 2).flatten(2)))
             x_BSD = layer.output_norm(x_BSD + layer.contract(F.gelu(layer.expand(x_BSD))))
         return x_BSD
+
+
+class PackedTrainingEncoder(nn.Module):
+    """The same weights without padding, for training with a loss that does not ask for it; its features are zero.
+
+    Attention alone sees sentences side by side, padded to the longest of them.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.layers = encoder.layers
+
+    def forward(self, x_BSD: torch.Tensor, mask_BS: torch.Tensor) -> torch.Tensor:
+        lengths_B = mask_BS.sum(1)
+        # Places of tokens in a batch as long as its longest sentence, L.
+        mask_BL = torch.arange(int(lengths_B.max()), device=x_BSD.device) < lengths_B[:, None]
+        places_N = mask_BL.flatten().nonzero()[:, 0]
+        from_N = mask_BS.flatten().nonzero()[:, 0]
+        x_ND = x_BSD.flatten(0, 1).index_select(0, from_N)
+        for layer in self.layers:
+            attention = layer.attention
+            q_BHLW, k_BHLW, v_BHLW = (
+                self._spread(part(x_ND), places_N, mask_BL).unflatten(2, (attention.heads, -1)).transpose(1, 2)
+                for part in (attention.query, attention.key, attention.value)
+            )
+            mixed_BHLW = F.scaled_dot_product_attention(q_BHLW, k_BHLW, v_BHLW, attn_mask=mask_BL[:, None, None, :])
+            mixed_ND = mixed_BHLW.transpose(1, 2).flatten(2).flatten(0, 1).index_select(0, places_N)
+            x_ND = layer.attention_norm(x_ND + attention.output(mixed_ND))
+            x_ND = layer.output_norm(x_ND + layer.contract(F.gelu(layer.expand(x_ND))))
+        return self._spread(x_ND, from_N, mask_BS)
+
+    @staticmethod
+    def _spread(x_ND: torch.Tensor, places_N: torch.Tensor, mask_BX: torch.Tensor) -> torch.Tensor:
+        empty_XD = x_ND.new_zeros(mask_BX.numel(), x_ND.shape[1])
+        return empty_XD.index_copy(0, places_N, x_ND).unflatten(0, mask_BX.shape)

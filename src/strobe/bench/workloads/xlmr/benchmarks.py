@@ -16,7 +16,7 @@ _INT8 = "linear layers in 7 bits by a kernel of our own, a scale per column and,
 _family = Family(
     model="XLM-R",
     package=_package,
-    training=("fused attention", "compiled forward and backward", "fused optimizer"),
+    training=("fused attention", "gradients for those rows of the vocabulary alone that the batch has"),
 )
 _sizes = partial(_family.sizes, int8_tolerance=0.1)
 _even = partial(_sizes, fp32=(*_FUSED, _OWN), int8=(*_FUSED, _INT8))
