@@ -122,7 +122,10 @@ def _register_compression(commands: Subparsers) -> None:
         _compression,
         summary="tensors packed for the wire and unpacked: time, error, size",
         detail="The parameters and the result lines of hivemind's benchmark_tensor_compression.",
-        examples=["strobe bench swarm compression --size 1000000 --num_iters 3 --peer hivemind"],
+        examples=[
+            "strobe bench swarm compression",
+            "strobe bench swarm compression --size 1000000 --num_iters 3 --peer hivemind",
+        ],
     )
     compression.add_argument("--size", type=int, default=10_000_000, metavar="N", help="values (default: 10000000)")
     compression.add_argument("--seed", type=int, default=7348, metavar="N", help="default: 7348")
