@@ -17,10 +17,11 @@ from strobe.bench.workloads.micro.cvt_convs import cvt_convs
 from strobe.bench.workloads.micro.embedding_bag import embedding_bag
 from strobe.bench.workloads.micro.gemm import gemm
 from strobe.bench.workloads.micro.layers import LAYERS
-from strobe.bench.workloads.micro.linear import LinearTask
+from strobe.bench.workloads.micro.linear import LinearTask, choose_product
 from strobe.bench.workloads.micro.memory import memory
 from strobe.bench.workloads.micro.optimizer_step import optimizer_step
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.optimized import OptimizedInference
 from strobe.errors import Error
 from tests.bench.workloads.proof import COUNTED, prove_correct, prove_work, set_up
 
@@ -77,9 +78,13 @@ def test_linear_is_layers_with_relu_and_a_softmax() -> None:
     x = torch.randn(24, dtype=torch.float64)
     with torch.no_grad():
         output = net(x[None])[0]
-        for layer in net.layers:
+        for layer in net.layers[::2]:
             x = (layer.weight @ x + layer.bias).clamp(min=0)
         torch.testing.assert_close(output, x.exp() / x.exp().sum())
+
+
+def test_linears_own_product_is_right() -> None:
+    prove_correct(OptimizedInference(SMALL_LINEAR, choose_product, 1e-4), batch_size=3)
 
 
 def test_mlp_a_has_nineteen_matrices() -> None:
