@@ -7,6 +7,7 @@ import pytest
 
 from strobe.bench.swarm import benchmark, compression, throughput
 from strobe.bench.swarm.benchmark import Case, Metric
+from strobe.bench.swarm.event import About
 from strobe.bench.swarm.program import Listener, Phase
 from strobe.bench.swarm.subject import LOCAL, STROBE, Subject
 from strobe.errors import UsageError
@@ -17,9 +18,10 @@ def phase(name: str, seconds: float, memory_bytes: int = 0, **figures: float) ->
 
 
 def test_lines_are_those_of_hivemind() -> None:
-    """The page's own run, whose figures these are, without the name of the card."""
+    """The page's own run, whose figures these are."""
     lines: list[str] = []
     listener = throughput.Lines(throughput.make_job("ffn_forward", device="cuda"), lines.append)
+    listener.about(About("1", {"device_name": "GeForce GTX 1080 Ti"}))
     listener.ended(phase("startup", 19.941, experts=3.065, networking=16.877))
     listener.ended(phase("work", 42.9725, samples=4194304, allocated_gb=1.5, cached_gb=3.2))
     listener.ended(phase("end", 1.0, took=63.167))
@@ -34,6 +36,7 @@ def test_lines_are_those_of_hivemind() -> None:
         "\tThroughput for forward passes: 97604.375 samples / s.",
         "\tBenchmarking took 63.167 s.",
         "Using device: cuda",
+        "GeForce GTX 1080 Ti",
         "Memory Usage:",
         "Allocated: 1.5 GB",
         "Cached:    3.2 GB",

@@ -18,6 +18,7 @@ from strobe.bench.records import Better, Record, make_id
 from strobe.bench.swarm.program import Listener, Outcome, Program
 from strobe.bench.swarm.subject import STROBE, Subject
 from strobe.bench.table import markdown
+from strobe.errors import UsageError
 
 #: of what is measured: records of two versions are not compared
 _VERSION = 1
@@ -58,6 +59,8 @@ def run(
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Record]:
     """Measure; one record per subject and metric. A subject that fails once is not tried again."""
+    if repeat < 1:
+        raise UsageError(f"--repeat must be at least 1, got {repeat}")
     outcomes: list[list[Outcome]] = [[] for _ in subjects]
     for repetition in range(repeat):
         for subject, done in zip(subjects, outcomes, strict=True):

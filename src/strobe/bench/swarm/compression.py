@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from strobe.bench.swarm.benchmark import Metric
-from strobe.bench.swarm.event import Began, Progress
+from strobe.bench.swarm.event import About, Began, Progress
 from strobe.bench.swarm.program import Outcome, Phase
 from strobe.errors import UsageError
 
@@ -36,6 +36,9 @@ class Lines:
 
     def __init__(self, out: Callable[[str], None]) -> None:
         self._out = out
+
+    def about(self, event: About) -> None:
+        pass
 
     def began(self, event: Began) -> None:
         pass

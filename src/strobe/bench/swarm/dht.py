@@ -8,7 +8,7 @@ import msgspec
 
 from strobe.bench.swarm.bar import Bar
 from strobe.bench.swarm.benchmark import Metric
-from strobe.bench.swarm.event import Began, Progress
+from strobe.bench.swarm.event import About, Began, Progress
 from strobe.bench.swarm.program import Outcome, Phase
 from strobe.errors import UsageError
 
@@ -80,6 +80,9 @@ class Lines:
         self._out = out
         self._make_bar = make_bar
         self._bar: Bar | None = None
+
+    def about(self, event: About) -> None:
+        pass
 
     def began(self, event: Began) -> None:
         if event.phase == "create":

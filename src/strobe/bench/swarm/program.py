@@ -46,7 +46,6 @@ class Outcome:
     """What a program gave; with `error`, only the phases before it."""
 
     version: str = ""
-    facts: Mapping[str, str] = field(default_factory=dict)
     phases: Mapping[str, Phase] = field(default_factory=dict)
     error: str | None = None
 
@@ -57,7 +56,9 @@ class Outcome:
 
 
 class Listener(Protocol):
-    """Hears of phases as they go."""
+    """Hears who speaks, and of phases as they go."""
+
+    def about(self, event: About) -> None: ...
 
     def began(self, event: Began) -> None: ...
 
@@ -100,7 +101,7 @@ class Program:
                 error = str(exc)
             finally:
                 conversation.end(patience_s)
-        return Outcome(conversation.version, conversation.facts, conversation.phases, error)
+        return Outcome(conversation.version, conversation.phases, error)
 
 
 class _Conversation:
@@ -112,7 +113,6 @@ class _Conversation:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._before = usage.Usage()
         self.version = ""
-        self.facts: dict[str, str] = {}
         self.phases: dict[str, Phase] = {}
 
     def write(self, line: bytes) -> None:
@@ -171,7 +171,8 @@ class _Conversation:
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, About):
-            self.version, self.facts = event.version, event.facts
+            self.version = event.version
+            self._listener.about(event)
         elif isinstance(event, Began):
             self._listener.began(event)
             self._before = usage.of_tree(self._process.pid)

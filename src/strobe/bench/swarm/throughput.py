@@ -9,7 +9,7 @@ import msgspec
 
 from strobe.bench import machine
 from strobe.bench.swarm.benchmark import Metric
-from strobe.bench.swarm.event import Began, Progress
+from strobe.bench.swarm.event import About, Began, Progress
 from strobe.bench.swarm.program import Outcome, Phase
 from strobe.errors import UsageError
 
@@ -101,7 +101,11 @@ class Lines:
     def __init__(self, job: Job, out: Callable[[str], None]) -> None:
         self._job = job
         self._out = out
+        self._device_name = ""
         self._phases: dict[str, Phase] = {}
+
+    def about(self, event: About) -> None:
+        self._device_name = event.facts.get("device_name") or machine.describe().cpu
 
     def began(self, event: Began) -> None:
         pass
@@ -112,16 +116,16 @@ class Lines:
     def ended(self, phase: Phase) -> None:
         self._phases[phase.name] = phase
         if phase.name == "end":
-            for line in lines_of(self._job, self._phases):
+            for line in lines_of(self._job, self._device_name, self._phases):
                 self._out(line)
 
 
-def lines_of(job: Job, phases: Mapping[str, Phase], status: str = "Success") -> list[str]:
-    """Return the result lines."""
+def lines_of(job: Job, device_name: str, phases: Mapping[str, Phase]) -> list[str]:
+    """Return the result lines of a run that went well."""
     startup, work, end = phases["startup"], phases["work"], phases["end"]
     samples, seconds = work.figures["samples"], work.seconds
     return [
-        f"Benchmark finished, status:{status}",
+        "Benchmark finished, status:Success",
         f"Server parameters: num_experts={job.num_experts}, num_handlers={job.num_handlers}, "
         f"max_batch_size={job.max_batch_size}, expert_cls={job.expert_cls}, hid_dim={job.hid_dim}, device={job.device}",
         f"Client parameters: num_clients={job.num_clients}, num_batches_per_client={job.num_batches_per_client}, "
@@ -133,15 +137,16 @@ def lines_of(job: Job, phases: Mapping[str, Phase], status: str = "Success") -> 
         f"\tThroughput for {job.passes} passes: {samples / seconds:.3f} samples / s.",
         f"\tBenchmarking took {end.figures['took']:.3f} s.",
         f"Using device: {job.device}",
-        *_memory_lines(job, work),
+        device_name,
+        "Memory Usage:",
+        *_memory_lines(work),
     ]
 
 
-def _memory_lines(job: Job, work: Phase) -> list[str]:
-    if "allocated_gb" in work.figures:
-        allocated, cached = work.figures["allocated_gb"], work.figures["cached_gb"]
-        return ["Memory Usage:", f"Allocated: {allocated:.1f} GB", f"Cached:    {cached:.1f} GB"]
-    return [machine.describe().cpu, "Memory Usage:", f"Allocated: {work.memory_bytes / 1024**3:.1f} GB"]
+def _memory_lines(work: Phase) -> list[str]:
+    if "allocated_gb" not in work.figures:  # no accelerator: what all processes use
+        return [f"Allocated: {work.memory_bytes / 1024**3:.1f} GB"]
+    return [f"Allocated: {work.figures['allocated_gb']:.1f} GB", f"Cached:    {work.figures['cached_gb']:.1f} GB"]
 
 
 def _rate(figure: str) -> Callable[[Outcome], float | None]:
