@@ -10,12 +10,14 @@ Shapes: T frames, B batch, I inputs, H width, G = 4 H gates: input, forget, new,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 -- its name everywhere
 from torch import nn
 
+from strobe.bench.workloads.layers.fp32_linear import PackedLinear
 from strobe.bench.workloads.rnnt.model import Rnnt
 
 
@@ -31,8 +33,9 @@ class _Layer(torch.autograd.Function):
         gates_TBG = F.linear(x_TBI, input_GI, bias_G)
         cells_TBH, outputs_TBH = (x_TBI.new_empty(frames, batch, width) for _ in range(2))
         cell_BH = output_BH = x_TBI.new_zeros(batch, width)
+        pass_on = _product(state_GH)
         for gates_BG, next_cell_BH, next_output_BH in zip(gates_TBG, cells_TBH, outputs_TBH, strict=True):
-            gates_BG.addmm_(output_BH, state_GH.t())
+            gates_BG.add_(pass_on(output_BH))
             take_BH, keep_BH, new_BH, give_BH = gates_BG.chunk(4, 1)
             gates_BG[:, : 2 * width].sigmoid_()
             new_BH.tanh_()
@@ -62,6 +65,7 @@ class _Layer(torch.autograd.Function):
         cell_by_output_TBH = give_TBH * (1 - seen_TBH.square())
         grads_TBG = torch.empty_like(gates_TBG)
         from_later_BH = cell_later_BH = torch.zeros_like(grad_TBH[0])
+        pass_back = _product(state_GH.t())
         for t in reversed(range(len(grad_TBH))):
             grad_BH = grad_TBH[t] + from_later_BH
             cell_BH = torch.addcmul(cell_later_BH, grad_BH, cell_by_output_TBH[t])
@@ -69,12 +73,22 @@ class _Layer(torch.autograd.Function):
             torch.mul(by_cell_TB3H[t], cell_BH[:, None], out=grads_BG[:, : 3 * width].unflatten(1, (3, width)))
             torch.mul(grad_BH, give_by_output_TBH[t], out=grads_BG[:, 3 * width :])
             cell_later_BH = cell_BH * keep_TBH[t]
-            from_later_BH = grads_BG @ state_GH
+            from_later_BH = pass_back(grads_BG)
         grads_XG = grads_TBG.flatten(0, 1)
         grad_x_TBI = (grads_XG @ input_GI).view_as(x_TBI) if ctx.needs_input_grad[0] else None
         grad_input_GI = grads_XG.t() @ x_TBI.flatten(0, 1)
         grad_state_GH = grads_TBG[1:].flatten(0, 1).t() @ outputs_TBH[:-1].flatten(0, 1)
         return grad_x_TBI, grad_input_GI, grad_state_GH, grads_XG.sum(0)
+
+
+def _product(weight_NK: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Give x [B, K] to x wᵀ [B, N]: laid out once, because MKL would do so for every frame."""
+    if weight_NK.device.type != "cpu" or weight_NK.dtype != torch.float32:
+        return lambda x_BK: F.linear(x_BK, weight_NK)
+    layer = nn.Linear(*reversed(weight_NK.shape), bias=False, device="meta")
+    layer.weight = nn.Parameter(weight_NK)
+    product: Callable[[torch.Tensor], torch.Tensor] = PackedLinear(layer)
+    return product
 
 
 def run_lstm(lstm: nn.LSTM, x_BTI: torch.Tensor) -> torch.Tensor:
