@@ -39,9 +39,11 @@ class _Installed:
 # Its last release. torch and numpy as its quantisation and our comparison need them; bitsandbytes is an optional part.
 _HIVEMIND = _Installed("hivemind", ("hivemind==1.1.12", "torch==2.13.0", "numpy<2.4", "bitsandbytes"))
 
-STROBE = Subject("strobe", (sys.executable, "-m"), "strobe.bench.swarm.programs.strobe_")
+# Not with -m: every process that a program spawns would import it again.
+_RUN = (sys.executable, "-c", "import sys, importlib; importlib.import_module(sys.argv[1]).main()")
+STROBE = Subject("strobe", _RUN, "strobe.bench.swarm.programs.strobe_")
 #: the same work without a swarm, where that means something
-LOCAL = Subject("local", (sys.executable, "-m"), "strobe.bench.swarm.programs.local_")
+LOCAL = Subject("local", _RUN, "strobe.bench.swarm.programs.local_")
 
 
 def hivemind(say: Callable[[str], None], directory: Path | None = None) -> Subject:

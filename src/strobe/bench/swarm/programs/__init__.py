@@ -1,5 +1,5 @@
 """Benchmark programs. Those named hivemind_* and what both kinds share run where Strobe is not installed.
 
-They are started as processes of their own, ours as `python -m strobe.bench.swarm.programs.…`, hivemind's with this
-package's parent directory on the path, and speak through `talk`.
+Each is a process of its own that runs the module's `main` (hivemind's with this package's parent directory on the
+path) and speaks through `talk`.
 """

@@ -63,7 +63,3 @@ def main() -> None:
     talk = Talk()
     talk.about(torch.__version__, **describe(talk.job["device"]))
     run(talk, LocalStage(talk.job))
-
-
-if __name__ == "__main__":
-    main()

@@ -32,7 +32,3 @@ def main() -> None:
     talk = Talk()
     talk.about(__version__)
     run(talk, {name: _way(compression) for compression, name in _NAMES.items()})
-
-
-if __name__ == "__main__":
-    main()

@@ -152,7 +152,3 @@ def main() -> None:
         run(talk, swarm)
     finally:
         swarm.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -85,7 +85,3 @@ def main() -> None:
     talk = Talk()
     talk.about(__version__, **describe(talk.job["device"]))
     run(talk, StrobeStage(talk.job))
-
-
-if __name__ == "__main__":
-    main()
