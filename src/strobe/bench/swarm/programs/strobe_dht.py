@@ -18,8 +18,8 @@ from strobe.bench.swarm.programs.talk import Talk
 from strobe.swarm.dht.host import new_loop
 from strobe.swarm.net.network import Contact
 
-#: processes that start at the same time: more than there are processors only take each other's place in the caches
-_STARTING = 1 + (os.cpu_count() or 1)
+#: processes that start at the same time: enough to keep every processor busy, not so many that they crowd the caches
+_STARTING = 4 * (os.cpu_count() or 1)
 
 
 class LocalSwarm:
