@@ -130,7 +130,7 @@ def test_blocks_say_what_they_are(page: Path) -> None:
 
 def test_few_blocks_are_left_out() -> None:
     left_out = [block for page in PAGES for block in blocks_of(page) if block.remark == "no-run"]
-    assert len(left_out) <= 4
+    assert len(left_out) <= 6
 
 
 def anchor(title: str) -> str:

@@ -87,7 +87,14 @@ def test_the_self_test_says_what_it_proved(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(("levels", "code"), [([1.0, 0.8], 1), ([1.0, 1.0], 0), ([1.0, 1.2], 0)])
-def test_history(levels: list[float], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_history(
+    levels: list[float],
+    code: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")  # else the steps are cut off
     results = tmp_path / "results.jsonl"
     for number in range(12):
         place = msgspec.structs.replace(HERE, git_commit=f"{number:08}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -89,3 +90,9 @@ def test_without_a_compiler_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
     with pytest.raises(Error, match=r"int8_linear\.c must be compiled, and there is no C compiler: install gcc"):
         native.load_kernels("int8_linear")
     native.load_kernels.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["fp32_linear", "int8_linear", "embedding_sgd"])
+def test_subnormal_numbers_stay_what_they_are(name: str) -> None:
+    native.load_kernels.__wrapped__(name)  # anew: what was loaded before would have switched them off for good
+    assert sys.float_info.min / 2 > 0

@@ -165,10 +165,11 @@ class Crowd:
             if waiting and not has_enough and is_enough(answers):
                 has_enough = True
                 deadline = min(deadline, time.monotonic() + patience.after_k_min_s)
+        had_all_the_time = time.monotonic() >= started + patience.timeout_s
         for future in waiting:
             future.cancel()
             # Who was only slower than the others is not left out the next time.
-            self._failed(stubs[numbers[future]], "late", is_silent=not has_enough)
+            self._failed(stubs[numbers[future]], "late", is_silent=had_all_the_time)
         return answers
 
     def _failed(self, stub: ExpertStub, reason: str, *, is_silent: bool) -> None:

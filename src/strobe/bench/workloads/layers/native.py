@@ -21,7 +21,9 @@ from torch import nn
 
 from strobe.errors import Error
 
-_FLAGS = ("-O3", "-march=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC")
+#: sums may be reordered. Not by -ffast-math: a library linked with that switches subnormal numbers off for the whole process
+_REORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")
+_FLAGS = ("-O3", "-march=native", *_REORDER, "-fopenmp", "-shared", "-fPIC")
 
 
 @cache
