@@ -114,15 +114,21 @@ export async function remove(path: string, query?: Query): Promise<void> {
   await send("DELETE", path, query ? { query } : {});
 }
 
+/** Characters; browsers refuse to keep more than 64 KiB alive. */
+const MAX_KEPT_ALIVE = 15_000;
+
 async function tried(method: string, path: string, ask: Ask): Promise<Response | null> {
   const headers: Record<string, string> = { ...(method === "GET" ? {} : CSRF), ...ask.headers };
-  const hasBody = ask.body !== undefined;
-  if (hasBody) headers["Content-Type"] = "application/json";
+  const body = ask.body === undefined ? undefined : JSON.stringify(ask.body);
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  // A change is shown at once, so it must arrive even if the page is left at once.
+  const isChange = method === "PATCH" || method === "DELETE";
   try {
     return await fetch(address(path, ask.query), {
       method,
       headers,
-      ...(hasBody && { body: JSON.stringify(ask.body) }),
+      keepalive: isChange && (body?.length ?? 0) < MAX_KEPT_ALIVE,
+      ...(body !== undefined && { body }),
       ...(ask.abort && { signal: ask.abort }),
     });
   } catch (error) {

@@ -79,6 +79,7 @@ export class News {
       if (run.state === "running") this.#late.set(pathOf(run), Number.POSITIVE_INFINITY);
     }
     this.compare();
+    void this.workspace.runs.refresh();
   }
 
   #heard(news: RunNews): void {
