@@ -21,7 +21,7 @@ from torch import nn
 
 from strobe.errors import Error
 
-#: sums may be reordered. Not by -ffast-math: a library linked with that switches subnormal numbers off for the whole process
+#: sums may be reordered; not by -ffast-math, with which a library switches subnormal numbers off for its whole process
 _REORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")
 _FLAGS = ("-O3", "-march=native", *_REORDER, "-fopenmp", "-shared", "-fPIC")
 
