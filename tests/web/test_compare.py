@@ -36,10 +36,16 @@ def _await_runs(served: Served, wanted: dict[str, int]) -> None:
     while time.monotonic() < deadline:
         with urllib.request.urlopen(f"{served.url}/api/v1/projects") as answer:
             found = {item["name"]: item["num_runs"] - item["num_running"] for item in json.load(answer)["items"]}
-        if found == wanted:
+        if found == wanted and all(_has_configs(served, project) for project in wanted):
             return
         time.sleep(0.1)
     raise AssertionError(f"the index has {found}, not {wanted}")
+
+
+def _has_configs(served: Served, project: str) -> bool:
+    """Tell whether all runs were added up: their config is known a moment later than they are."""
+    with urllib.request.urlopen(f"{served.url}/api/v1/projects/local/{project}/runs?limit=100") as answer:
+        return all(item["config"] for item in json.load(answer)["items"])
 
 
 def run_ids(served: Served, project: str, count: int) -> list[str]:

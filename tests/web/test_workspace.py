@@ -274,6 +274,7 @@ def test_by_keyboard_alone(open_page: OpenPage, lab: Served) -> None:
         expect(sheet).to_contain_text(title)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog").get_by_role("combobox")).to_be_focused()
     page.keyboard.type("symlog")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("ys=symlog"))
