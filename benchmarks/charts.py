@@ -141,17 +141,7 @@ def mlflow_ask(source: Path, directory: Path, num_runs: int) -> Iterator[tuple[s
 
 @contextmanager
 def tensorboard_ask(source: Path, directory: Path, num_runs: int) -> Iterator[tuple[str, dict[str, Ask]]]:
-    tracker = catalog.Tracker(
-        name="tensorboard",
-        path=Path(__file__),
-        module="tensorboard",
-        requirements=(TENSORBOARD,),
-        modes=(),
-        features={},
-        repeats=(),
-        environment={},
-        offers=frozenset(),
-    )
+    tracker = venvs.Package("tensorboard", (TENSORBOARD,))
     python = venvs.ensure(tracker, venvs.default_directory(), _say)
     made = _prepare(python, "tensorboard_points.py", source, directory / "logs")
     port = _free_port()

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from strobe.bench.load import catalog, venvs
+from strobe.bench.load import venvs
 
 TENSORBOARD = "tensorboard==2.21.0"
 AT_MOST = 1.0
@@ -65,17 +65,7 @@ def main() -> int:
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
-    tracker = catalog.Tracker(
-        name="tensorboard",
-        path=Path(__file__),
-        module="tensorboard",
-        requirements=(TENSORBOARD,),
-        modes=(),
-        features={},
-        repeats=(),
-        environment={},
-        offers=frozenset(),
-    )
+    tracker = venvs.Package("tensorboard", (TENSORBOARD,))
     python = str(venvs.ensure(tracker, venvs.default_directory(), lambda text: print(text, file=sys.stderr)))
     samples: dict[str, list[dict[str, Any]]] = {"strobe": [], "tensorboard": []}
     with tempfile.TemporaryDirectory() as place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from importlib.util import find_spec
 
 import pytest
@@ -81,36 +82,27 @@ def test_every_workload_can_be_made(benchmark_: Benchmark) -> None:
     assert workload.tolerance == benchmark_.tolerance  # type: ignore[attr-defined]  # of ours, not of the protocol
 
 
+_declare = partial(
+    Benchmark,
+    model="My Model",
+    mode="Inference",
+    config="c",
+    version=1,
+    owner="me",
+    units="ex/s",
+    batch_sizes=(1,),
+    max_batch=1,
+    tier="ci",
+    workload="nowhere:nothing",
+)
+
+
 def test_an_optimized_benchmark_must_tell_its_changes() -> None:
     with pytest.raises(Error, match="lists its changes"):
-        Benchmark(
-            model="X",
-            implementation="Optimized",
-            mode="Inference",
-            config="c",
-            version=1,
-            owner="me",
-            units="ex/s",
-            batch_sizes=(1,),
-            max_batch=1,
-            tier="ci",
-            workload="nowhere:nothing",
-        )
+        _declare(implementation="Optimized")
 
 
 def test_a_workload_that_is_not_there_is_told() -> None:
-    benchmark = Benchmark(
-        model="My Model",
-        implementation="OOTB",
-        mode="Inference",
-        config="c",
-        version=1,
-        owner="me",
-        units="ex/s",
-        batch_sizes=(1,),
-        max_batch=1,
-        tier="ci",
-        workload="nowhere:nothing",
-    )
+    benchmark = _declare(implementation="OOTB")
     with pytest.raises(Error, match="my-model/ootb/inference/c: no workload 'nowhere:nothing'"):
         load_workload(benchmark)

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +37,14 @@ class Installed(Protocol):
 
     @property
     def requirements(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Something out of PyPI that is no tracker."""
+
+    name: str
+    requirements: tuple[str, ...]
 
 
 def default_directory() -> Path:

@@ -28,16 +28,8 @@ class Subject:
         return [*self.python, f"{self.modules}{benchmark}"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Installed:
-    """What `venvs` makes an environment of."""
-
-    name: str
-    requirements: tuple[str, ...]
-
-
 # Its last release. torch and numpy as its quantisation and our comparison need them; bitsandbytes is an optional part.
-_HIVEMIND = _Installed("hivemind", ("hivemind==1.1.12", "torch==2.13.0", "numpy<2.4", "bitsandbytes"))
+_HIVEMIND = ("hivemind==1.1.12", "torch==2.13.0", "numpy<2.4", "bitsandbytes")
 
 # Not with -m: every process that a program spawns would import it again.
 _RUN = (sys.executable, "-c", "import sys, importlib; importlib.import_module(sys.argv[1]).main()")
@@ -50,7 +42,7 @@ def hivemind(say: Callable[[str], None], directory: Path | None = None) -> Subje
     """Return hivemind, which is installed at the first use."""
     from strobe.bench.load import venvs
 
-    python = venvs.ensure(_HIVEMIND, directory or venvs.default_directory(), say)
+    python = venvs.ensure(venvs.Package("hivemind", _HIVEMIND), directory or venvs.default_directory(), say)
     return Subject("hivemind", (str(python), "-I", "-c", _START, str(_HERE)), "programs.hivemind_")
 
 
