@@ -12,6 +12,7 @@ from strobe.swarm.dht.id import place_of
 from strobe.swarm.dht.schema import SchemaValidator, Subkeys
 from strobe.swarm.dht.signature import SignatureValidator
 from strobe.swarm.dht.sim.loop import clock, run
+from strobe.swarm.dht.storage import Entry
 from strobe.swarm.dht.validator import CompositeValidator, RawRecord
 from strobe.swarm.dht.value import pack
 from strobe.swarm.net.identity import Identity
@@ -105,6 +106,33 @@ def test_a_swarm_refuses_what_is_not_signed_or_not_of_the_form() -> None:
         got = await swarm.nodes[0].get("progress", latest=True)
         assert got is not None
         assert got.value == {"peer" + mine: (7, now + 50)}
+        swarm.check()
+
+    run(main())
+
+
+def test_rules_can_come_later_and_what_breaks_them_goes() -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(3)
+        first, second, third = swarm.nodes
+        mark = SignatureValidator(_ALICE).mark
+        assert await third.store("d", 13, clock() + 600, subkey="m" + mark)  # nobody minds yet
+        assert await third.store("d", 1, clock() + 600, subkey="other")
+        schema = SchemaValidator({"n": int})
+        first.add_validators([SignatureValidator(_ALICE), schema])
+        second.add_validators([SignatureValidator(_MALLORY)])
+        second.add_validators([schema])
+        for node in (first, second):
+            record = node.storage.get(place_of("d"), clock())
+            assert not isinstance(record, Entry)
+            assert record is not None
+            assert list(record.entries) == [pack("other")]
+        assert await first.store("d", 7, clock() + 700, subkey="m" + mark)
+        await third.store("d", 14, clock() + 800, subkey="m" + mark)
+        found = await second.get("d", latest=True)
+        assert found is not None
+        assert {subkey: entry.value for subkey, entry in found.value.items()} == {"other": 1, "m" + mark: 7}
+        assert not await first.store("n", "text", clock() + 60)
         swarm.check()
 
     run(main())

@@ -36,9 +36,9 @@ from strobe.swarm.dht.protocol import (
 from strobe.swarm.dht.reader import Findings, Reader
 from strobe.swarm.dht.routing import RoutingTable
 from strobe.swarm.dht.service import Service, wire_entries
-from strobe.swarm.dht.storage import PLAIN, Record, Storage
+from strobe.swarm.dht.storage import PLAIN, Record, Storage, entries
 from strobe.swarm.dht.upkeep import Upkeep
-from strobe.swarm.dht.validator import RawRecord, RecordValidator
+from strobe.swarm.dht.validator import CompositeValidator, RawRecord, RecordValidator
 from strobe.swarm.dht.value import pack
 from strobe.swarm.dht.writer import Writer
 from strobe.swarm.net.network import Contact, Network, NetworkError
@@ -132,6 +132,22 @@ class Node:
     def start(self) -> None:
         """Begin the upkeep; `create` has done so."""
         self.upkeep.start()
+
+    def add_validators(self, validators: Iterable[RecordValidator]) -> None:
+        """Keep more rules from now on, and drop what we hold against them."""
+        if not isinstance(self._validator, CompositeValidator):
+            self._validator = CompositeValidator([self._validator] if self._validator is not None else ())
+        self._validator.extend(validators)
+        self.service.validator = self.reader.validator = self._validator
+        now = self.clock()
+        for storage in (self.storage, self.cache):
+            for key, record in storage.items(now):
+                held = list(entries(record))
+                kept = [item for item in held if self._validator.validate(RawRecord(key, item[0], *item[1]))]
+                if len(kept) < len(held):
+                    storage.remove(key)
+                    for subkey, entry in kept:
+                        storage.put(key, *entry, now, subkey)
 
     async def join(self, contacts: Sequence[Contact]) -> int:
         """Join, or merge with, the swarm of these peers; return how many of them answered.

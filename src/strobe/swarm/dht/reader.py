@@ -44,13 +44,13 @@ class Reader:
         self._beam_size = beam_size
         self._window = window
         self._overdue_s = overdue_s
-        self._validator = validator
+        self.validator = validator
 
     async def find(self, keys: list[bytes], enough: float) -> Findings:
         """Look for keys until their records live until `enough`, or all near peers were asked."""
         # Someone who wants the newest asks everybody anyway; others often have their answer at the first or second.
         patience = 1 if enough == math.inf else 2
-        search = _Search(self._exchange, keys, enough, self._validator, self._beam_size, patience)
+        search = _Search(self._exchange, keys, enough, self.validator, self._beam_size, patience)
         await self._walk(search)
         return search.findings()
 
@@ -59,7 +59,7 @@ class Reader:
 
         With `via`, only these are asked first: they may be of a swarm whose peers nobody near us has heard of.
         """
-        search = _Search(self._exchange, [target], math.inf, self._validator, width, 1, via)
+        search = _Search(self._exchange, [target], math.inf, self.validator, width, 1, via)
         await self._walk(search)
         return search.strangers()
 

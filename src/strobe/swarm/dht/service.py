@@ -55,7 +55,7 @@ class Service:
         self._cache = cache
         self._num_replicas = num_replicas
         self._clock = clock
-        self._validator = validator
+        self.validator = validator
         #: when each record that we hold was last stored, by whomever
         self.touched: dict[bytes, float] = {}
         self.num_finds = self.num_stores = 0
@@ -128,7 +128,7 @@ class Service:
         return outcomes[0]
 
     def _put(self, storage: Storage, item: StoreItem, now: float, outcomes: bytearray) -> None:
-        key, validator = item.key, self._validator
+        key, validator = item.key, self.validator
         for subkey, value, expires in item.entries:
             if validator is not None and not validator.validate(RawRecord(key, subkey, value, expires)):
                 outcomes.append(REFUSED)
