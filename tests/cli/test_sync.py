@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -139,6 +140,15 @@ def test_a_run_that_is_still_running(strobe: Strobe, home: Home, server: SmallSe
     result = strobe("sync", "r1", "--host", server.url)
     assert result.code == 0
     assert result.lines[0].startswith("so far      local/p/r1")
+
+
+def test_progress_is_shown(strobe: Strobe, home: Home, server: SmallServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strobe.cli.sync._LINE_S", 0.0)
+    monkeypatch.setattr("strobe.agent.upload.journals.MAX_ENTRIES", 200)
+    record(home, "r1", values=5000)
+    result = strobe("sync", "r1", "--host", server.url)
+    assert result.code == 0, result.err
+    assert re.search(r"^0 of 1 runs, [\d.]+ k?B sent, [\d.]+ k?B/s", result.err, re.MULTILINE), result.err
 
 
 def test_a_directory_without_runs(strobe: Strobe, home: Home) -> None:

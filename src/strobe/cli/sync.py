@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strobe.cli.parser import Subparsers, add_command
-from strobe.cli.render import Screen, duration_text, size_text
+from strobe.cli.render import Screen
+from strobe.cli.sync_progress import Progress, Standing
 from strobe.cli.target import api_of, settings_of
 from strobe.errors import RunNotFound, UsageError
 from strobe.home import Home, RunDir, RunPath
@@ -143,39 +144,32 @@ def _home_of(run_dir: RunDir, default: Home) -> Home:
 def _follow(work: Foreground, screen: Screen, *, is_silent: bool) -> None:
     terminal = Terminal(sys.stderr)
     interactive = terminal.is_interactive
+    progress = Progress()
     began = shown_at = time.monotonic()
-    most_left = 0
     while not work.is_done():
         time.sleep(0.02 if time.monotonic() - began < 1 else 0.1)
         now = time.monotonic()
-        left = sum(trip.course.state.left_bytes for trip in work.trips)
-        most_left = max(most_left, left)
+        progress.note(_standing(work), now)
         if is_silent or now - shown_at < (_DRAW_S if interactive else _LINE_S):
             continue
         shown_at = now
-        line = _progress(work, most_left, left, now - began)
         if interactive:
-            terminal.write(f"\r\x1b[K{line[: terminal.width - 1]}")
+            terminal.write(f"\r\x1b[K{progress.line()[: terminal.width - 1]}")
         else:
-            screen.note(line)
+            screen.note(progress.line())
     if interactive and not is_silent:
         terminal.write("\r\x1b[K")
 
 
-def _progress(work: Foreground, most_left: int, left: int, elapsed_s: float) -> str:
-    num_done = sum(trip.is_done or trip.is_synced for trip in work.trips)
-    rate = work.num_sent / max(elapsed_s, 0.1)
-    parts = [f"{num_done} of {len(work.trips)} runs", f"{size_text(work.num_sent)} sent", f"{size_text(rate)}/s"]
-    if left:
-        done = most_left - left
-        parts.append(f"{size_text(left)} to read")
-        if done > 0:
-            parts.append(f"about {duration_text(left / (done / elapsed_s))} left")
-    if files := sum(trip.course.state.num_files_left for trip in work.trips):
-        parts.append(f"{files:,} files left")
-    if problem := next((trip.error for trip in work.trips if trip.error), ""):
-        parts.append(problem)
-    return ", ".join(parts)
+def _standing(work: Foreground) -> Standing:
+    return Standing(
+        num_runs=len(work.trips),
+        num_done=sum(trip.is_done or trip.is_synced for trip in work.trips),
+        sent_bytes=work.num_sent,
+        left_bytes=sum(trip.left_bytes for trip in work.trips),
+        num_files_left=sum(trip.course.state.num_files_left for trip in work.trips),
+        problem=next((trip.error for trip in work.trips if trip.error), ""),
+    )
 
 
 def _report(work: Foreground, screen: Screen, args: Namespace) -> int:

@@ -28,7 +28,7 @@ class SyncState(msgspec.Struct, kw_only=True, omit_defaults=True):
     writers: dict[str, Mark] = {}
     #: writers that have ended, with everything of theirs at the server, files too
     settled: list[str] = []
-    #: since this upload began: rows and bytes that went out, and what is left to read
+    #: since this upload began: rows and bytes that went out, and what is left to read of journals and files
     num_rows: int = 0
     num_bytes: int = 0
     left_bytes: int = 0

@@ -258,6 +258,27 @@ def test_artifacts_that_the_run_logged(real: RealServer, home: Home, tmp_path: P
     assert versions.get(project.id, "model", "latest").number == 1
 
 
+def test_what_is_left_counts_the_bytes_of_files_and_artifacts_down(
+    real: RealServer, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real.store.uploads, "_part_bytes", 1 << 20)
+    (tmp_path / "cwd" / "model.bin").write_bytes(random.Random(4).randbytes(3 << 20))
+    (tmp_path / "cwd" / "weights.bin").write_bytes(random.Random(5).randbytes(2 << 20))
+    run = strobe.init(project="p", id="r1")
+    run.log({"x": 1})
+    run.save("model.bin")
+    artifact = strobe.Artifact("model", type="model")
+    artifact.add_file("weights.bin")
+    run.log_artifact(artifact).wait()
+    run.finish()
+    course = course_of(real, home, run)
+    left = []
+    while course.advance() is not None:
+        left.append(course.state.left_bytes >> 20)
+    assert [at for at, before in zip(left[1:], left, strict=False) if at != before] == [5, 4, 3, 2, 1, 0]
+    assert course.state.left_bytes == 0
+
+
 def test_a_server_that_is_restarted_in_the_middle(
     real: RealServer, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,12 +63,18 @@ class RunArtifacts:
         self._num_seen = -1
         self._found: deque[tuple[Collection, Version]] = deque()
         self._work: Generator[Answer, None, None] | None = None
+        #: bytes of the versions that wait, and of what the server lacks of the one that is being sent
+        self._found_bytes = self._out_bytes = 0
         self._refused: set[str] = set()
         self._bundler = Bundler(link)
 
     @property
     def num_left(self) -> int:
         return len(self._found) + (self._work is not None)
+
+    @property
+    def left_bytes(self) -> int:
+        return self._found_bytes + self._out_bytes
 
     def scan(self, *, is_final: bool) -> int:
         if not self._state.run or self.num_left:
@@ -79,16 +85,19 @@ class RunArtifacts:
             done = {*self._state.artifacts, *self._refused}
             found = [pair for pair in self._versions() if _name(*pair) not in done]
             self._found.extend(sorted(found, key=lambda pair: pair[1].created_ns))
+            self._found_bytes = sum(version.size for _, version in self._found)
         return self.num_left
 
     def advance(self) -> Answer | None:
         while self._work is not None or self._found:
             if self._work is None:
-                self._work = self._send(*self._found.popleft())
+                collection, version = self._found.popleft()
+                self._found_bytes, self._out_bytes = self._found_bytes - version.size, version.size
+                self._work = self._send(collection, version)
             try:
                 return next(self._work)
             except StopIteration:
-                self._work = None
+                self._work, self._out_bytes = None, 0
         return None
 
     def _versions(self) -> Iterator[tuple[Collection, Version]]:
@@ -170,6 +179,7 @@ class RunArtifacts:
         return msgspec.json.encode(fields)
 
     def _send_contents(self, draft: str, missing: Sequence[_Missing]) -> Generator[Answer, None, bool]:
+        self._note_left(sum(it.size for it in missing))
         small = [it for it in missing if it.size <= SMALL_BYTES]
         while small:
             count = self._bundler.num_at_once(small)
@@ -180,15 +190,22 @@ class RunArtifacts:
             if refused := next((word for word in words if word.status == "refused"), None):
                 yield Refused(refused.reason, 422)
                 return False
+            self._note_left(self._out_bytes - sum(it.size for it in small[:count]))
             small = small[count:]
         for it in missing:
             if it.size > SMALL_BYTES:
                 sha256 = yield from digest(self._source(it))
                 said: dict[str, object] = {"path": it.path, "sha256": sha256}
                 address = f"/artifact-drafts/{draft}/uploads"
-                if not (yield from send_parts(self._link, address, said, self._source(it))):
+                after = self._out_bytes - it.size
+                note_left = partial(self._note_left, after=after)
+                if not (yield from send_parts(self._link, address, said, self._source(it), note_left)):
                     return False
+                self._note_left(after)
         return True
+
+    def _note_left(self, left_bytes: int, *, after: int = 0) -> None:
+        self._out_bytes = left_bytes + after
 
     def _source(self, it: _Missing) -> Path:
         return Objects(self._home.artifacts / "objects").path(it.digest, it.algorithm)

@@ -19,6 +19,10 @@ class Cargo(Protocol):
     def num_left(self) -> int:
         """How many pieces are known to be waiting."""
 
+    @property
+    def left_bytes(self) -> int:
+        """How many bytes these have that are not on their way yet; asked for by another thread than sends them."""
+
     def scan(self, *, is_final: bool) -> int:
         """Look for what is to be sent and return how much that is; cheap, because it is done often.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import msgspec
@@ -21,6 +21,9 @@ SMALL_BYTES = 256 << 10
 _READ = 64 << 10
 _HASHED_AT_ONCE = 64 << 20
 _OCTETS = {"Content-Type": "application/octet-stream"}
+
+#: is told, again and again, how many bytes are left to be sent
+NoteLeft = Callable[[int], None]
 
 
 class UploadStatus(msgspec.Struct, kw_only=True):
@@ -36,10 +39,13 @@ class UploadStatus(msgspec.Struct, kw_only=True):
 class FilePart:
     """A stretch of a file as the body of a request."""
 
-    def __init__(self, path: Path, start: int, size: int) -> None:
+    def __init__(self, path: Path, start: int, size: int, note_left: NoteLeft, *, after: int) -> None:
         self._path = path
         self._start = start
         self._size = size
+        self._note_left = note_left
+        #: bytes that are to be sent after this stretch
+        self._after = after
 
     def __len__(self) -> int:
         return self._size
@@ -50,6 +56,7 @@ class FilePart:
             left = self._size
             while left and (piece := stream.read(min(left, _READ))):
                 left -= len(piece)
+                self._note_left(left + self._after)
                 yield piece
         if left:
             raise OSError(f"{self._path} has become shorter while it was sent")
@@ -69,7 +76,9 @@ def digest(path: Path) -> Generator[Answer, None, str]:
     return found.hexdigest()
 
 
-def send_parts(link: Link, start: str, announcement: dict[str, object], path: Path) -> Generator[Answer, None, bool]:
+def send_parts(
+    link: Link, start: str, announcement: dict[str, object], path: Path, note_left: NoteLeft
+) -> Generator[Answer, None, bool]:
     """Send a content in parts to the upload that `start` begins; return whether it is there."""
     while True:
         answer = link.post(start, announcement)
@@ -82,17 +91,22 @@ def send_parts(link: Link, start: str, announcement: dict[str, object], path: Pa
         if status.state == "there":
             return True
         over = announcement.get("over")
-        is_complete = yield from _send_missing(link, status, path, f"?over={over}" if over else "")
+        is_complete = yield from _send_missing(link, status, path, f"?over={over}" if over else "", note_left)
         if is_complete is not None:
             return is_complete
 
 
-def _send_missing(link: Link, status: UploadStatus, path: Path, query: str) -> Generator[Answer, None, bool | None]:
+def _send_missing(
+    link: Link, status: UploadStatus, path: Path, query: str, note_left: NoteLeft
+) -> Generator[Answer, None, bool | None]:
     """Send what is missing and complete the upload; None to begin anew, because the server has forgotten it."""
     size = os.stat(path).st_size
-    for number in sorted(set(range(status.num_parts)) - set(status.parts)):
-        start = number * status.part_bytes
-        part = FilePart(path, start, max(0, min(status.part_bytes, size - start)))
+    starts = {number: number * status.part_bytes for number in range(status.num_parts) if number not in status.parts}
+    sizes = {number: max(0, min(status.part_bytes, size - start)) for number, start in starts.items()}
+    after = sum(sizes.values())
+    for number, start in starts.items():
+        after -= sizes[number]
+        part = FilePart(path, start, sizes[number], note_left, after=after)
         answer = yield from _until_settled(link, "PUT", f"/uploads/{status.id}/parts/{number}", part)
         if answer.status == 404:
             return None

@@ -120,6 +120,7 @@ class Course:
         """Send what the journals have; None if there was nothing."""
         limits = self.post.link.limits
         shares = self._journals.read(limits)
+        self._count_left()
         if not shares:
             return None
         self.is_caught_up = False
@@ -183,8 +184,9 @@ class Course:
             if now < self._look_at and (self._is_cargo_refused or not is_wanted):
                 return self._rhythm() if self._is_cargo_refused else (set(), is_live)
             self._look_at = now + _LOOK_S
-            self.state.num_files_left = sum(cargo.scan(is_final=not is_live) for cargo in self._cargo)
-            if not self.state.num_files_left:
+            num_found = sum(cargo.scan(is_final=not is_live) for cargo in self._cargo)
+            self._count_left()
+            if not num_found:
                 return over, is_live
             self.is_caught_up = False
             self._look = (Look(self._cargo, partial(self.post.link.hold_s, "things")), over, is_live)
@@ -194,7 +196,7 @@ class Course:
 
     def _follow(self, look: Look, over: set[str], was_live: bool) -> float | tuple[set[str], bool]:
         wait_s = look.advance() if self._freight is None and not look.is_done else RHYTHM_S
-        self.state.num_files_left = sum(cargo.num_left for cargo in self._cargo)
+        self._count_left()
         self.progress.touch()
         if isinstance(look.failure, Retry):
             return self._fail(look.failure)
@@ -207,6 +209,10 @@ class Course:
         self.progress.note_failure(look.failure)
         self._look_at = self._clock() + REFUSED_S
         return RHYTHM_S
+
+    def _count_left(self) -> None:
+        self.state.num_files_left = sum(cargo.num_left for cargo in self._cargo)
+        self.state.left_bytes = self._journals.left_bytes + sum(cargo.left_bytes for cargo in self._cargo)
 
     def _succeed(self) -> None:
         # That points are taken does not settle what is wrong with the files.

@@ -70,6 +70,8 @@ class RunFiles:
         self._found: deque[FoundFile] = deque()
         self._work: Generator[Answer, None, None] | None = None
         self._out: list[FoundFile] = []
+        #: bytes of those that wait, and of those that are being sent; counted, because another thread asks for them
+        self._found_bytes = self._out_bytes = 0
         self._bundler = Bundler(link)
         self._sent_at: dict[str, float] = {}
         #: path → sha256 of what the server has there, as far as we know
@@ -81,12 +83,17 @@ class RunFiles:
     def num_left(self) -> int:
         return len(self._found) + len(self._out)
 
+    @property
+    def left_bytes(self) -> int:
+        return self._found_bytes + self._out_bytes
+
     def scan(self, *, is_final: bool) -> int:
         if not self._state.run or self._work is not None or self._found:
             return self.num_left  # the server knows the run only once it has something of it
         if self._ledger is None:
             self._ledger = Ledger(self._run_dir.path, f"{self._state.server} {self._state.run}")
         self._found.extend(file for file in self._tree.files() if self._is_due(file, is_final))
+        self._found_bytes = sum(file.size for file in self._found)
         return self.num_left
 
     def advance(self) -> Answer | None:
@@ -96,12 +103,13 @@ class RunFiles:
             try:
                 return next(self._work)
             except StopIteration:
-                self._work, self._out = None, []
+                self._work, self._out, self._out_bytes = None, [], 0
             except BaseException:
                 # A fault of ours: the next round begins with them. The scan would not find them again in directories
                 # that have not changed since.
                 self._found.extendleft(reversed(self._out))
-                self._work, self._out = None, []
+                self._found_bytes += sum(file.size for file in self._out)
+                self._work, self._out, self._out_bytes = None, [], 0
                 raise
         return None
 
@@ -125,6 +133,8 @@ class RunFiles:
         small = list(takewhile(lambda file: file.size <= SMALL_BYTES, islice(self._found, MAX_FILES)))
         count = self._bundler.num_at_once(small) if small else 1
         files = self._out = [self._found.popleft() for _ in range(count)]
+        self._out_bytes = sum(file.size for file in files)
+        self._found_bytes -= self._out_bytes
         self._sent_at.update(dict.fromkeys((file.path for file in files), self._clock()))
         run = "/".join(quote(part, safe="") for part in self._state.run.split("/"))
         return self._send_small(run, files) if small else self._send_big(run, files[0])
@@ -172,7 +182,8 @@ class RunFiles:
                 said |= {"policy": self._policy(file), "mtime_ns": file.mtime_ns if file.mtime_ns >= 0 else None}
                 # What we say it replaces keeps a request that comes late from undoing a newer one.
                 said["over"] = self._known.get(file.path, _NOTHING)
-                outcome = yield from self._noting(send_parts(self._link, f"/runs/{run}/uploads", said, source), file)
+                steps = send_parts(self._link, f"/runs/{run}/uploads", said, source, self._note_left)
+                outcome = yield from self._noting(steps, file)
         except FileNotFoundError:
             return
         except (OSError, UnicodeEncodeError) as error:
@@ -180,6 +191,9 @@ class RunFiles:
             return
         if outcome == "there":
             self._note_sent([file], {file.path: sha256})
+
+    def _note_left(self, left_bytes: int) -> None:
+        self._out_bytes = left_bytes
 
     def _policy(self, file: FoundFile) -> str:
         return self._policies.get(file.path, "now" if file.path.startswith("media/") else "end")

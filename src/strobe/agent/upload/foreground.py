@@ -17,6 +17,7 @@ from strobe.agent.upload.crew import FREIGHT_SIZE, Crew, Job
 from strobe.agent.upload.post import Post
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal.skim import Skim
+from strobe.journal.tail import segment_sizes
 from strobe.remote.link import Link
 from strobe.remote.marker import Marker, remove_marker
 from strobe.remote.target import Target
@@ -49,6 +50,9 @@ class Trip:
         self._post = post
         self._live_at = float("-inf")
         self._was_live = True
+        sizes = segment_sizes(order.run_dir.journal)
+        #: as long as it is not its turn, all of its journals are left
+        self._waiting_bytes: int | None = sum(sum(found.values()) for found in sizes.values())
         self.course = Course(
             order.run_dir,
             post,
@@ -69,6 +73,11 @@ class Trip:
         return self.course.is_caught_up
 
     @property
+    def left_bytes(self) -> int:
+        """How much is left to read, as far as is known."""
+        return self.course.state.left_bytes if self._waiting_bytes is None else self._waiting_bytes
+
+    @property
     def error(self) -> str:
         return self.fault or self.course.state.error
 
@@ -76,6 +85,7 @@ class Trip:
         if self.is_done:
             return None
         wait_s = self.course.advance()
+        self._waiting_bytes = None
         if wait_s is None:
             for marker in self.order.markers:
                 remove_marker(self.order.home, marker)

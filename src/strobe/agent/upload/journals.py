@@ -28,6 +28,8 @@ class Journals:
     ) -> None:
         #: how long it took to look for something new
         self.scan_s = 0.0
+        #: what was not read yet at the last look
+        self.left_bytes = 0
         self._run_dir = run_dir
         self._state = state
         self._destination = destination
@@ -67,7 +69,7 @@ class Journals:
                 note=self._note,
             )
         self._fill(sizes)
-        self._state.left_bytes = sum(self._streams[writer].left_bytes(found) for writer, found in sizes.items())
+        self.left_bytes = sum(self._streams[writer].left_bytes(found) for writer, found in sizes.items())
         return self._cut(limits)
 
     def shrink(self) -> bool:
