@@ -290,4 +290,7 @@ def test_login_needs_a_server_and_a_key(home: Home, capfd: pytest.CaptureFixture
     assert main(["login", "key"]) == 2
     assert "--host" in capfd.readouterr().err
     assert main(["login", "", "--host", "http://127.0.0.1:1"]) == 2
+    capfd.readouterr()
+    assert main(["login", "https://strobe.example"]) == 2
+    assert "`strobe login --host https://strobe.example` asks for the key" in capfd.readouterr().err
     assert main(["login", "key", "--host", "http://127.0.0.1:1"]) == 1

@@ -33,6 +33,8 @@ def _login(args: Namespace) -> int:
 
     screen, cwd = Screen(args), working_directory()
     settings = resolve({"base_url": args.host} if args.host else {})
+    if args.key is not None and "://" in args.key:
+        raise UsageError(f"{args.key} is an address, not a key; `strobe login --host {args.key}` asks for the key")
     if settings.base_url is None:
         raise UsageError("which server? give its address: `strobe login --host https://…`")
     key = _given(args.key)

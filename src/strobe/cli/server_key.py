@@ -12,6 +12,8 @@ from strobe.errors import UsageError
 from strobe.store.keys import Key
 
 _DAY_NS = 86_400 * 10**9
+#: a century, which the store's moments still hold
+_MAX_DAYS = 36_500
 
 
 def register(verbs: Subparsers) -> None:
@@ -58,8 +60,8 @@ def register(verbs: Subparsers) -> None:
 
 def _add(args: Namespace) -> int:
     screen = Screen(args)
-    if args.expires is not None and not args.expires > 0:
-        raise UsageError(f"--expires is {args.expires:g}; give a number of days above 0")
+    if args.expires is not None and not 0 < args.expires <= _MAX_DAYS:
+        raise UsageError(f"--expires is {args.expires:g}; give a number of days above 0, up to {_MAX_DAYS}")
     expires_ns = None if args.expires is None else time.time_ns() + int(args.expires * _DAY_NS)
     with open_accounts_of(args) as accounts:
         key, text = accounts.keys.add(args.user, scope=args.scope, label=args.label, expires_ns=expires_ns)

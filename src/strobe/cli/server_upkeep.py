@@ -11,6 +11,8 @@ from strobe.cli.server_store import add_store_options, open_store_of
 from strobe.errors import UsageError
 
 _DAY_S = 24 * 3600.0
+#: a century, which the store's moments still hold
+_MAX_DAYS = 36_500
 
 
 def register(verbs: Subparsers) -> None:
@@ -56,8 +58,8 @@ def register(verbs: Subparsers) -> None:
 def _gc(args: Namespace) -> int:
     from strobe.store.upkeep import keep_up
 
-    if args.undo_days < 0:
-        raise UsageError(f"--undo-days is {args.undo_days:g}; it can be 0 or more")
+    if not 0 <= args.undo_days <= _MAX_DAYS:
+        raise UsageError(f"--undo-days is {args.undo_days:g}; it can be 0 to {_MAX_DAYS}")
     screen = Screen(args)
     with open_store_of(args) as store:
         kept = keep_up(store, undo_s=args.undo_days * _DAY_S)
@@ -104,4 +106,8 @@ def _restore(args: Namespace) -> int:
         screen.json({"runs": manifest.tables["run"], "rows": sum(manifest.tables.values())})
     else:
         screen.out(f"{manifest.tables['run']} runs restored from {args.directory}")
+    if not manifest.has_blobs:
+        screen.warn(
+            "the backup was made --without-blobs: what files and artifacts hold is not in it, put it into --blobs"
+        )
     return 0
