@@ -1,7 +1,8 @@
-"""Stores of every version that there was are opened by this one, and nothing in them is lost.
+"""Stores of every version that there was are opened by this one, on either database, and nothing in them is lost.
 
-`golden/v<n>.sql` is a small store as version n wrote it. Write one for each new version, with `python -m
-tests.store.test_migration N`, before the version after it; never change one that was released.
+`golden/v<n>.sql` is a small store as version n wrote it to SQLite; PostgreSQL gets its rows into the tables of n. Write
+one for each new version, with `python -m tests.store.test_migration N`, before the version after it; never change one
+that was released.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import random
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from strobe.store.backup import restart_identities, tables
 from strobe.store.blobs import open_blobs
+from strobe.store.database import Cursor, Database, marks
 from strobe.store.schema import MIGRATIONS, VERSION, migrate, split
 from strobe.store.sqlite import SqliteDatabase
 from strobe.store.store import Store
@@ -26,16 +29,35 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.fixture(params=range(1, VERSION + 1), ids=lambda number: f"v{number}")
-def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def old(request: pytest.FixtureRequest, empty_database: Database, tmp_path: Path) -> Store:
     """A store of an earlier version, brought up to date."""
-    with sqlite3.connect(tmp_path / "strobe.db") as connection:
-        connection.executescript((GOLDEN / f"v{request.param}.sql").read_text())
-    connection.close()
-    database = SqliteDatabase(tmp_path / "strobe.db")
-    assert migrate(database) == request.param
-    store = Store(database, open_blobs(tmp_path / "blobs"))
-    yield store
-    store.close()
+    golden = (GOLDEN / f"v{request.param}.sql").read_text()
+    if isinstance(empty_database, SqliteDatabase):
+        with closing(sqlite3.connect(tmp_path / "store" / "strobe.db")) as connection:
+            connection.executescript(golden)
+    else:
+        fill_postgres(empty_database, golden, request.param)
+    assert migrate(empty_database) == request.param
+    return Store(empty_database, open_blobs(tmp_path / "blobs"))
+
+
+def fill_postgres(database: Database, golden: str, version: int) -> None:
+    """Make the tables of a version, and put the rows of a SQLite store of that version into them."""
+    migrate(database, upto=version)
+
+    def change(cursor: Cursor) -> None:
+        known = {name for (name,) in kept.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        for name in tables():
+            if name not in known:  # of a later version
+                continue
+            rows = kept.execute(f"SELECT * FROM {name}").fetchall()
+            if rows:
+                cursor.many(f"INSERT INTO {name} VALUES ({marks(len(rows[0]))})", rows)
+        restart_identities(cursor, sorted(known))
+
+    with closing(sqlite3.connect(":memory:")) as kept:
+        kept.executescript(golden)
+        database.write(change)
 
 
 def test_an_old_store_is_brought_up_to_date_and_nothing_is_lost(old: Store) -> None:

@@ -95,7 +95,7 @@ def restore_backup(source: Path, contents: Contents) -> Manifest:
             if found != count:
                 raise UsageError(f"the backup has {found} rows of {name!r} where its list says {count}; it is damaged")
         if cursor.dialect.name == "postgres":
-            _restart_identities(cursor, list(manifest.tables))
+            restart_identities(cursor, list(manifest.tables))
 
     if manifest.has_blobs:
         # Before the rows: a kill in between leaves bytes that gc finds, never a row without bytes.
@@ -168,7 +168,7 @@ def _rows(path: Path) -> Iterator[Row]:
                 raise UsageError(f"{path} holds something that is no row: {error}; the backup is damaged") from error
 
 
-def _restart_identities(cursor: Cursor, names: list[str]) -> None:
+def restart_identities(cursor: Cursor, names: list[str]) -> None:
     """Let new rows be numbered after those that were restored."""
     numbered = cursor.all(
         "SELECT table_name FROM information_schema.columns"
