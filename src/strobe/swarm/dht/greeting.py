@@ -11,7 +11,18 @@ from typing import Final
 
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.id import number
-from strobe.swarm.dht.protocol import MAX_NEAREST, MEET, PING, Malformed, Meet, Ping, Pong, encode, is_believable
+from strobe.swarm.dht.protocol import (
+    MAX_NEAREST,
+    MEET,
+    PING,
+    Malformed,
+    Meet,
+    Ping,
+    Pong,
+    WireContact,
+    encode,
+    is_believable,
+)
 from strobe.swarm.dht.service import opened
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Caller, Contact, NetworkError, Payload, PeerId
@@ -52,7 +63,8 @@ class Greeting:
     async def introduce(self, contact: Contact, others: Sequence[Contact]) -> None:
         """Tell a peer of others that it seems not to know."""
         with contextlib.suppress(NetworkError, Malformed):
-            await self._exchange.ask(contact, MEET, Meet(self._exchange.since, list(others[:MAX_NEAREST])), Pong)
+            named: list[WireContact] = [other[:3] for other in others[:MAX_NEAREST]]
+            await self._exchange.ask(contact, MEET, Meet(self._exchange.since, named), Pong)
 
     async def meet(self, contact: Contact) -> None:
         """Ping somebody whom we were told of."""

@@ -182,6 +182,6 @@ class _Names:
             position = self._positions.get(peer)
             if position is None:
                 position = self._positions[peer] = len(self.contacts)
-                self.contacts.append(self._table[peer])
+                self.contacts.append(self._table[peer][:3])
             found.append(position)
         return found

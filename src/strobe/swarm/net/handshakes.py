@@ -21,7 +21,7 @@ from strobe.swarm.net.handshake import Ephemeral, HandshakeFailed, Initiator, Ke
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Contact, PeerId
-from strobe.swarm.net.ports import DatagramPort, SocketAddress
+from strobe.swarm.net.ports import Port, SocketAddress
 from strobe.swarm.net.session import Session
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Dial:
         "resend_at",
     )
 
-    def __init__(self, initiator: Initiator, contact: Contact, port: DatagramPort, address: SocketAddress) -> None:
+    def __init__(self, initiator: Initiator, contact: Contact, port: Port, address: SocketAddress) -> None:
         self.initiator = initiator
         self.contact = contact
         self.port = port
@@ -111,7 +111,7 @@ class Handshakes:
 
     # -- out ---------------------------------------------------------------------------------------------------------
 
-    def dial(self, contact: Contact, port: DatagramPort, address: SocketAddress, now: float) -> Dial:
+    def dial(self, contact: Contact, port: Port, address: SocketAddress, now: float) -> Dial:
         """Return the handshake under way with a contact, begun now if there is none."""
         dial = self.dials.get(contact)
         if dial is None:
@@ -163,7 +163,7 @@ class Handshakes:
 
     # -- in ----------------------------------------------------------------------------------------------------------
 
-    def on_init(self, packet: bytes, source: SocketAddress, port: DatagramPort, now: float) -> None:
+    def on_init(self, packet: bytes, source: SocketAddress, port: Port, now: float) -> None:
         init = p.Init.parse(packet)
         if init is None or init.to != self._identity.peer_id or init.suite != self._suite.code:
             self.rejected += 1
@@ -178,7 +178,7 @@ class Handshakes:
         if init.claimed == self._identity.peer_id:
             self.rejected += 1
             return
-        dial = self.dials.get(Contact(PeerId(init.claimed), source[0], source[1]))
+        dial = self.dials.get(port.contact(PeerId(init.claimed), source))
         if dial is not None:
             if self._identity.peer_id < init.claimed:
                 return  # the other side answers our dial, and drops its own
@@ -228,7 +228,7 @@ class Handshakes:
         session.is_dialled = True
         self._established(session, dial.calls)
 
-    def on_finish(self, packet: bytes, source: SocketAddress, port: DatagramPort, now: float) -> bytes:
+    def on_finish(self, packet: bytes, source: SocketAddress, port: Port, now: float) -> bytes:
         """Return the packet that shares the datagram."""
         parsed = p.parse_finish(packet, self._suite.tag_bytes)
         if parsed is None:
@@ -253,7 +253,7 @@ class Handshakes:
     # -- parts -------------------------------------------------------------------------------------------------------
 
     def _session(
-        self, keys: Keys, index: int, remote_index: int, port: DatagramPort, address: SocketAddress, now: float
+        self, keys: Keys, index: int, remote_index: int, port: Port, address: SocketAddress, now: float
     ) -> Session:
         self.completed += 1
         session = Session(
@@ -269,7 +269,7 @@ class Handshakes:
         self._indices[index] = session
         return session
 
-    def _admits(self, init: p.Init, source: SocketAddress, port: DatagramPort, now: float) -> bool:
+    def _admits(self, init: p.Init, source: SocketAddress, port: Port, now: float) -> bool:
         """Tell whether a stranger gets an answer now; it may get a cookie instead."""
         if len(self._half_open) * 2 >= self._limits.max_half_open:
             if not self._is_cookie(init, source, now):

@@ -41,5 +41,7 @@ class Limits:
     #: connections that have not said yet which session they belong to
     max_unattached: int = 64
     stream_idle_s: float = 60.0
+    #: how often a peer that is reached through relays renews that; mappings of NATs should live longer
+    relay_renew_s: float = 15.0
     #: a stream on which a message has begun must move within this time
     stream_stall_s: float = 30.0

@@ -56,6 +56,8 @@ class Contact(NamedTuple):
     id: PeerId
     host: str
     port: int
+    #: the peer that listens there and passes on what is for `id`; None when `id` listens there itself
+    relay: PeerId | None = None
 
 
 class Caller(NamedTuple):
@@ -108,7 +110,10 @@ class Network(Protocol):
 
     @property
     def address(self) -> Address:
-        """Where others reach this peer."""
+        """Where others reach this peer now; a peer that is reached through others may move."""
+
+    async def moved(self, since: Address) -> Address:
+        """Return the address as soon as it is another one than `since`."""
 
     def serve(self, method: str, handler: Handler) -> None:
         """Answer calls of `method` (1 to 64 ASCII characters) with what the handler returns, once per call."""

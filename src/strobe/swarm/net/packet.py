@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from strobe.swarm.net.identity import PUBLIC_BYTES
 
-INIT, ACCEPT, FINISH, RETRY, RESET, DATA, ATTACH = range(1, 8)
+INIT, ACCEPT, FINISH, RETRY, RESET, DATA, ATTACH, UP, DOWN, GONE, LINK, ANSWER = range(1, 13)
 
 #: kind, suite, initiator's index, id dialled, id of the initiator, ephemeral key, nonce, cookie
 _INIT = struct.Struct("<BBI20s20s32s16s16s")
@@ -22,6 +22,8 @@ _RETRY = struct.Struct("<BI16s")
 _RESET = struct.Struct("<BI")
 #: kind, receiver's index, counter; the seal follows
 HEADER = struct.Struct("<BIQ")
+#: kind, receiver's index of a circuit; the packet that is passed on follows
+RELAYED = struct.Struct("<BI")
 
 COOKIE_BYTES = 16
 NO_COOKIE = bytes(COOKIE_BYTES)

@@ -10,11 +10,12 @@ import asyncio
 import socket
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from strobe.errors import UsageError
 from strobe.swarm.net import message as m
 from strobe.swarm.net import packet as p
-from strobe.swarm.net.address import Address
+from strobe.swarm.net.address import MAX_HOSTS, Address
 from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.flow import TokenBucket
@@ -22,7 +23,19 @@ from strobe.swarm.net.handshakes import Dial, Handshakes
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Contact, Handler, NetworkError, Payload, PeerRefused, PeerUnreachable, Sendable
-from strobe.swarm.net.ports import DatagramPort, OpenPort, SocketAddress, bind, numeric, reachable_host, socket_address
+from strobe.swarm.net.ports import (
+    DatagramPort,
+    OpenPort,
+    Port,
+    SocketAddress,
+    bind,
+    numeric,
+    reachable_host,
+    socket_address,
+)
+from strobe.swarm.net.relay_limits import RelayLimits
+from strobe.swarm.net.relay_path import RelayPath
+from strobe.swarm.net.relaying import Relaying
 from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
 from strobe.swarm.net.sessions import Sessions
@@ -48,13 +61,14 @@ class PeerNetwork:
         self._identity = identity
         self._limits = limits
         self._loop = asyncio.get_running_loop()
-        self._ports = [open_port(datagrams, self._on_datagram) for datagrams, _ in sockets]
+        self._ports = [open_port(datagrams, self.on_datagram) for datagrams, _ in sockets]
         self._listeners = [listener for _, listener in sockets]
         self._sessions = Sessions(identity.peer_id, limits)
         self._indices = self._sessions.indices
         self.serving = Serving(limits)
         self.calls = Calls(limits, self._to_stream)
         self.handshakes = Handshakes(identity, suite, limits, self._sessions.indices, self._on_established, now)
+        self.relaying = Relaying(self, suite.tag_bytes)
         self.streams = Streams(
             suite,
             identity.peer_id,
@@ -64,13 +78,17 @@ class PeerNetwork:
             self._sessions.at,
             self._on_message,
             self._on_session_lost,
+            self.relaying.on_first_packet,
         )
+        self._suite = suite
         self._resets = TokenBucket(_RESETS_PER_S, _RESETS_PER_S, now)
         self._timer: asyncio.TimerHandle | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         self._tick_due = 0.0
         self._is_late = False
         self._closed = False
+        #: whether strangers that come by themselves, not through a relay, are answered
+        self.is_reachable = True
         hosts = tuple(reachable_host(port.host) for port in self._ports)
         self._address = Address(identity.peer_id, hosts, self._listeners[0].getsockname()[1])
 
@@ -85,11 +103,17 @@ class PeerNetwork:
         limits: Limits | None = None,
         suite: Suite = AES_GCM,
         open_port: OpenPort = DatagramPort,
+        relay: RelayLimits | bool = False,
+        relays: Sequence[Address] = (),
+        reachable: bool | None = None,
     ) -> PeerNetwork:
         """Return a peer that listens at every host with one port number (0: a free one), UDP and TCP.
 
         `announce` are the hosts that its address names when others know it by other names than it binds. `open_port`
         makes the ports that datagrams go through: for tests and benchmarks on paths that are worse than loopback.
+
+        `relay` offers to relay for others. `relays` are peers that do so for this one if it is not `reachable`, which
+        it finds out from them unless it is told. A peer that is not answers nobody but its relays, and its own calls.
         """
         if not hosts:
             raise UsageError('no host to listen at; give one, such as "127.0.0.1" or "::"')
@@ -101,7 +125,29 @@ class PeerNetwork:
         for listener in network._listeners:
             network.streams.listen(listener)
         network._sweeper = network._loop.call_later(_SWEEP_S, network._sweep)
+        if relay:
+            network.relaying.offer(RelayLimits() if relay is True else relay)
+        try:
+            await network._find_place(relays, True if announce and reachable is None else reachable)
+        except BaseException:
+            await network.close()
+            raise
         return network
+
+    async def _find_place(self, relays: Sequence[Address], reachable: bool | None) -> None:
+        """Find out whether others reach us; if they do not, have relays do it."""
+        if reachable is None and relays:
+            host = await self.relaying.seen_host(relays, self._address.port)
+            reachable = host is not None
+            if host is not None and host not in self._address.hosts:
+                self._address = replace(self._address, hosts=(host, *self._address.hosts[: MAX_HOSTS - 1]))
+        if reachable is False:
+            self.is_reachable = False
+            await self.streams.stop_listening()
+            for listener in self._listeners:
+                listener.close()
+            if relays:
+                await self.relaying.seek_shelter(relays, self._limits.relay_renew_s)
 
     @property
     def identity(self) -> Identity:
@@ -109,7 +155,15 @@ class PeerNetwork:
 
     @property
     def address(self) -> Address:
-        return self._address
+        return self.relaying.address or self._address
+
+    @property
+    def own_contact(self) -> Contact:
+        """This peer where it listens, whoever else may stand before it."""
+        return self._address.contact
+
+    async def moved(self, since: Address) -> Address:
+        return await self.relaying.moved(since)
 
     @property
     def num_sessions(self) -> int:
@@ -160,6 +214,7 @@ class PeerNetwork:
         for call in self.calls.live:
             if not call.future.done():
                 call.future.set_exception(PeerUnreachable("this network was closed"))
+        await self.relaying.close()
         await self.serving.close()
         await self.streams.close()
         for port in self._ports:
@@ -170,17 +225,19 @@ class PeerNetwork:
     # -- finding a peer ----------------------------------------------------------------------------------------------
 
     async def _connect(self, call: Call, now: float) -> None:
-        contact = call.contact
-        host = numeric(contact.host)
-        if host is None:
-            host = await self._resolve(contact, call.deadline - now)
-        if host != contact.host:
-            call.contact = contact = Contact(contact.id, host, contact.port)
+        contact = await self.resolved(call.contact, call.deadline - now)
+        if contact != call.contact:
+            call.contact = contact
             session = self._sessions.get(contact)
             if session is not None:
                 self.calls.start(session, call)
                 return
         self._dial(contact, now).calls.append(call)
+
+    async def resolved(self, contact: Contact, timeout_s: float) -> Contact:
+        """Return the contact with its host in numbers; raises PeerUnreachable."""
+        host = numeric(contact.host) or await self._resolve(contact, timeout_s)
+        return contact if host == contact.host else contact._replace(host=host)
 
     async def _resolve(self, contact: Contact, timeout_s: float) -> str:
         families = {port.family for port in self._ports}
@@ -198,13 +255,41 @@ class PeerNetwork:
     def _dial(self, contact: Contact, now: float) -> Dial:
         if contact.id == self._identity.peer_id:
             raise PeerUnreachable("a peer does not call itself")
+        if contact.relay is None:
+            return self.handshakes.dial(contact, *self.way(contact), now)
+        path = self.relaying.ends.path(contact)
+        return self.handshakes.dial(contact, path, path.address, now)
+
+    def way(self, contact: Contact) -> tuple[Port, SocketAddress]:
+        """Return the port and the address by which a contact in numbers is reached directly."""
         if not 0 < contact.port < 65536:
             raise PeerUnreachable(f"port {contact.port} is not between 1 and 65535")
         family, address = socket_address(contact.host, contact.port)
         for port in self._ports:
             if port.family == family:
-                return self.handshakes.dial(contact, port, address, now)
+                return port, address
         raise PeerUnreachable(f"{contact.host} is of a family that this peer does not listen at; add such a host")
+
+    def forget(self, contact: Contact) -> None:
+        """Shake hands again with the next call to a contact."""
+        if (session := self._sessions.get(contact)) is not None:
+            self._sessions.drop(session)
+
+    def on_no_way(self, path: RelayPath, reason: str) -> None:
+        """Fail the calls that wait for a peer which its relay cannot reach."""
+        dial = self.handshakes.dials.get(path.contact(path.peer, path.address))
+        for call in self.calls.live:
+            is_waiting = (call.session is not None and call.session.port is path) or (dial and call in dial.calls)
+            if is_waiting and not call.future.done():
+                call.future.set_exception(PeerUnreachable(reason))
+
+    async def stranger(self, host: str) -> PeerNetwork:
+        """Return another peer, that nobody knows, at a free port beside ours of the family that a host has."""
+        family, _ = socket_address(host, 1)
+        beside = next((port.host for port in self._ports if port.family == family), None)
+        if beside is None:
+            raise PeerUnreachable(f"{host} is of a family that this peer does not listen at")
+        return await PeerNetwork.listen(Identity.generate(), (beside,), suite=self._suite)
 
     def _on_established(self, session: Session, calls: list[Call]) -> None:
         for evicted in self._sessions.install(session):
@@ -246,7 +331,8 @@ class PeerNetwork:
 
     # -- datagrams ---------------------------------------------------------------------------------------------------
 
-    def _on_datagram(self, packet: bytes, source: SocketAddress, port: DatagramPort) -> None:
+    def on_datagram(self, packet: bytes, source: SocketAddress, port: Port) -> None:
+        """Take what came by a port."""
         kind = packet[0] if packet else 0
         if kind == p.DATA:
             if len(packet) < p.HEADER.size:
@@ -258,19 +344,29 @@ class PeerNetwork:
                 return
             message = session.open(packet, counter)
             if message is not None:
+                if source != session.address:
+                    self._follow(session, source, port)
                 self._on_message(session, message)
         elif kind == p.FINISH:
             rest = self.handshakes.on_finish(packet, source, port, time.monotonic())
             if rest and rest[0] == p.DATA:
-                self._on_datagram(rest, source, port)
+                self.on_datagram(rest, source, port)
         elif kind == p.INIT:
-            self.handshakes.on_init(packet, source, port, time.monotonic())
+            if self.is_reachable or isinstance(port, RelayPath):
+                self.handshakes.on_init(packet, source, port, time.monotonic())
         elif kind == p.ACCEPT:
             self.handshakes.on_accept(packet, time.monotonic())
         elif kind == p.RETRY:
             self.handshakes.on_retry(packet, time.monotonic())
         elif kind == p.RESET:
             self._on_reset(packet, source)
+        else:
+            self.relaying.on_packet(kind, packet, source, port)
+
+    def _follow(self, session: Session, source: SocketAddress, port: Port) -> None:
+        """Answer a peer where it is heard. One that we dialled stays where we dialled it."""
+        if port is session.port and not session.is_dialled:
+            self._sessions.move(session, source)
 
     def _on_message(self, session: Session, message: bytes, by_stream: bool = False) -> None:
         kind, number = m.HEAD.unpack_from(message)
@@ -294,7 +390,7 @@ class PeerNetwork:
                 session.stream.stop(number, is_reply=True)
             self.serving.cancel(session, number)
 
-    def _reset(self, index: int, source: SocketAddress, port: DatagramPort) -> None:
+    def _reset(self, index: int, source: SocketAddress, port: Port) -> None:
         """Tell somebody that its session is not known here; shorter than what it sent, and not often."""
         if index not in self._indices and self._resets.take(time.monotonic()):
             port.send(p.pack_reset(index), source)
@@ -336,6 +432,7 @@ class PeerNetwork:
         now = time.monotonic()
         self.handshakes.sweep(now)
         self.streams.sweep(now)
+        self.relaying.sweep(now)
         for session in self._sessions.sweep(now):
             self._retire(session)
         self._sweeper = self._loop.call_later(_SWEEP_S, self._sweep)

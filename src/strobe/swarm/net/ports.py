@@ -14,9 +14,11 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from strobe.errors import CommError
+from strobe.swarm.net.network import Contact, PeerId
+from strobe.swarm.net.packet import SAFE_BYTES
 
 #: (host, port) or IPv6's (host, port, flow, scope)
 SocketAddress: TypeAlias = tuple[Any, ...]
@@ -30,6 +32,23 @@ _BUFFER_BYTES = 4 << 20
 #: datagrams read per turn, so that a flood does not keep the loop from everything else
 _PER_TURN = 64
 _ATTEMPTS = 32
+_CONNECT_S = 10.0
+
+
+class Port(Protocol):
+    """A way to peers: a socket, or another peer that passes packets on."""
+
+    def send(self, packet: bytes, address: SocketAddress) -> None:
+        """Send a datagram. It may get lost."""
+
+    def contact(self, peer: PeerId, address: SocketAddress) -> Contact:
+        """Return how a peer is called that is heard from this address."""
+
+    def room(self, address: SocketAddress) -> int:
+        """Return how many bytes a datagram may have."""
+
+    async def connect(self, address: SocketAddress) -> socket.socket:
+        """Return a connection, not blocking; raises OSError and asyncio.TimeoutError."""
 
 
 class DatagramPort:
@@ -78,6 +97,23 @@ class DatagramPort:
 
     def deliver(self, packet: bytes, source: SocketAddress) -> None:
         self._received(packet, source, self)
+
+    def contact(self, peer: PeerId, address: SocketAddress) -> Contact:
+        return Contact(peer, address[0], address[1])
+
+    def room(self, address: SocketAddress) -> int:
+        return LOOPBACK_BYTES if is_loopback(address[0]) else SAFE_BYTES
+
+    async def connect(self, address: SocketAddress) -> socket.socket:
+        sock = socket.socket(self.family, socket.SOCK_STREAM)
+        try:
+            sock.setblocking(False)
+            tune(sock)
+            await asyncio.wait_for(asyncio.get_running_loop().sock_connect(sock, address), _CONNECT_S)
+        except BaseException:
+            sock.close()
+            raise
+        return sock
 
     def close(self) -> None:
         if self._endpoint is not None:
@@ -139,6 +175,13 @@ def _bind_pair(host: str, port: int) -> tuple[socket.socket, socket.socket]:
                 datagrams.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
         stack.pop_all()
     return datagrams, listener
+
+
+def tune(sock: socket.socket) -> None:
+    """Make a connection send at once, and notice when its other end is gone."""
+    if sock.family in (socket.AF_INET, socket.AF_INET6):  # a pair of sockets within this process may be of another
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
 
 def numeric(host: str) -> str | None:

@@ -15,8 +15,8 @@ from strobe.swarm.net.flow import RoundTrip, TokenBucket, Window
 from strobe.swarm.net.handshake import Keys
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Caller, Contact
-from strobe.swarm.net.packet import DATA, HEADER, SAFE_BYTES
-from strobe.swarm.net.ports import LOOPBACK_BYTES, DatagramPort, SocketAddress, is_loopback
+from strobe.swarm.net.packet import DATA, HEADER
+from strobe.swarm.net.ports import Port, SocketAddress
 from strobe.swarm.net.replay import ReplayWindow
 from strobe.swarm.net.replies import Replies
 
@@ -93,7 +93,7 @@ class Session:
         keys: Keys,
         index: int,
         remote_index: int,
-        port: DatagramPort,
+        port: Port,
         address: SocketAddress,
         limits: Limits,
         now: float,
@@ -106,8 +106,8 @@ class Session:
         self.address = address
         self.born = self.used = now
         #: who the peer is and where it was reached
-        self.caller = Caller(Contact(keys.peer_id, address[0], address[1]), keys.public[:32])
-        self._room = (LOOPBACK_BYTES if is_loopback(address[0]) else SAFE_BYTES) - HEADER.size - suite.tag_bytes
+        self.caller = Caller(port.contact(keys.peer_id, address), keys.public[:32])
+        self._room = port.room(address) - HEADER.size - suite.tag_bytes
         #: longest message that goes by datagrams
         self.max_message = min(m.MAX_PARTS * (self._room - 16), _MAX_MESSAGE)
         self._warm = _Warm()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from strobe.swarm.net.handshakes import Dial, HalfOpen
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Contact, PeerId
+from strobe.swarm.net.ports import SocketAddress
 from strobe.swarm.net.session import Session
 
 #: two handshakes within this time met each other on the way
@@ -60,6 +61,13 @@ class Sessions:
         if newer.born - older.born > _CROSSING_S or older.is_dialled == newer.is_dialled:
             return False
         return older.is_dialled == (self._own_id < older.keys.peer_id)
+
+    def move(self, session: Session, address: SocketAddress) -> None:
+        """Note that a peer, which said so in a sealed packet, is heard from elsewhere: its NAT has changed its port."""
+        self.drop(session)
+        session.address = address
+        session.caller = session.caller._replace(contact=session.port.contact(session.keys.peer_id, address))
+        self._by_contact[session.contact] = session
 
     def drop(self, session: Session) -> None:
         """Use a session for no new call."""

@@ -12,7 +12,7 @@ import contextlib
 import socket
 import struct
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -24,13 +24,12 @@ from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
 from strobe.swarm.net.cipher import InvalidTag, Suite, nonce
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import PeerId, PeerUnreachable
-from strobe.swarm.net.packet import ATTACH, HEADER, pack_reset
-from strobe.swarm.net.ports import socket_address
+from strobe.swarm.net.packet import ANSWER, ATTACH, HEADER, LINK, pack_reset
+from strobe.swarm.net.ports import tune
 from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
 from strobe.swarm.net.stream import Ciphers, Stream, StreamBroken
 
-_CONNECT_S = 10.0
 _ATTACH_S = 5.0
 _COUNT = struct.Struct("<Q")
 
@@ -55,6 +54,7 @@ class Streams:
         find_session: Callable[[int], Session | None],
         on_message: Callable[[Session, bytes, bool], None],
         on_session_lost: Callable[[Session, list[Call]], None],
+        to_relay: Callable[[socket.socket, bytes], Awaitable[None]],
     ) -> None:
         self._suite = suite
         self._own_id = own_id
@@ -64,7 +64,9 @@ class Streams:
         self._find_session = find_session
         self._on_message = on_message
         self._on_session_lost = on_session_lost
+        self._to_relay = to_relay
         self._tasks: set[asyncio.Task[None]] = set()
+        self._accepting: list[asyncio.Task[None]] = []
         self._buffers = Buffers()
         self._unattached: dict[asyncio.Task[None], None] = {}
         self._opening: set[Session] = set()
@@ -72,7 +74,14 @@ class Streams:
         self.rejected = 0
 
     def listen(self, listener: socket.socket) -> None:
-        self._spawn(self._accept(listener))
+        self._accepting.append(self._spawn(self._accept(listener)))
+
+    async def stop_listening(self) -> None:
+        """Take no more connections; afterwards the listeners may be closed."""
+        accepting, self._accepting = self._accepting, []
+        for task in accepting:
+            task.cancel()
+        await asyncio.gather(*accepting, return_exceptions=True)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -123,7 +132,7 @@ class Streams:
 
     async def _open(self, session: Session) -> None:
         try:
-            sock = await self._connect(session)
+            sock = await session.port.connect(session.address)
         except (OSError, asyncio.TimeoutError) as exc:
             self._opening.discard(session)
             contact = session.contact
@@ -146,18 +155,6 @@ class Streams:
             self._submit(stream, call)
         await self._run(stream, first=head + cipher(proof).encrypt(nonce(0), b"", head))
 
-    async def _connect(self, session: Session) -> socket.socket:
-        family, address = socket_address(session.contact.host, session.contact.port)
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            sock.setblocking(False)
-            _tune(sock)
-            await asyncio.wait_for(asyncio.get_running_loop().sock_connect(sock, address), _CONNECT_S)
-        except BaseException:
-            sock.close()
-            raise
-        return sock
-
     # -- accepting ---------------------------------------------------------------------------------------------------
 
     async def _accept(self, listener: socket.socket) -> None:
@@ -168,33 +165,40 @@ class Streams:
             except OSError:  # out of descriptors, or the caller hung up: others may still come
                 await asyncio.sleep(0.05)
                 continue
-            # The newest gets in: an honest peer needs a round trip, who holds its place longer loses it.
-            if len(self._unattached) >= self._limits.max_unattached:
-                next(iter(self._unattached)).cancel()
             sock.setblocking(False)
-            self._unattached[self._spawn(self._welcome(sock))] = None
+            self.welcome(sock)
+
+    def welcome(self, sock: socket.socket) -> None:
+        """Take a connection of which nothing is known yet."""
+        # The newest gets in: an honest peer needs a round trip, who holds its place longer loses it.
+        if len(self._unattached) >= self._limits.max_unattached:
+            next(iter(self._unattached)).cancel()
+        self._unattached[self._spawn(self._welcome(sock))] = None
 
     async def _welcome(self, sock: socket.socket) -> None:
-        stream = None
+        stream, is_relayed = None, False
         try:
-            _tune(sock)
+            tune(sock)
             packet = await asyncio.wait_for(self._first_packet(sock), _ATTACH_S)
-            stream = self._attached(sock, packet)
-            if stream is None:
+            is_relayed = packet[0] in (LINK, ANSWER)
+            stream = None if is_relayed else self._attached(sock, packet)
+            if stream is None and not is_relayed:
                 self.rejected += 1
                 with contextlib.suppress(BlockingIOError):
                     sock.send(pack_reset(HEADER.unpack_from(packet)[1]))
         except (OSError, EOFError, asyncio.TimeoutError):
             self.rejected += 1
         finally:
-            if stream is None:
+            if stream is None and not is_relayed:
                 sock.close()
+        if (task := asyncio.current_task()) is not None:
+            self._unattached.pop(task, None)
         if stream is not None:
-            if (task := asyncio.current_task()) is not None:
-                self._unattached.pop(task, None)
             self._make_room()
             stream.announce()
             await self._run(stream)
+        elif is_relayed:
+            await self._to_relay(sock, packet)
 
     async def _first_packet(self, sock: socket.socket) -> bytes:
         loop = asyncio.get_running_loop()
@@ -328,8 +332,3 @@ class Streams:
 
     def on_attached(self, stream: Stream) -> None:
         stream.session.finish = None
-
-
-def _tune(sock: socket.socket) -> None:
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -121,6 +121,11 @@ class SimNetwork:
             self._world.errors.append(exc)
             raise PeerRefused("internal error") from exc
 
+    async def moved(self, since: Address) -> Address:
+        """Wait for ever: a simulated peer stays where it is."""
+        never: asyncio.Future[Address] = asyncio.get_running_loop().create_future()
+        return await never
+
     async def close(self) -> None:
         self.is_closed = True
 
