@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from concurrent.futures import Future
 from typing import Final
 
@@ -33,25 +32,30 @@ class Link:
 
     def ask(self, address: Address, method: str, payload: Sendable, timeout_s: float) -> Future[Payload]:
         """Begin a call. Its future raises what `Network.call` does; cancelling that gives the call up."""
-        deadline = time.monotonic() + timeout_s
-        return self.dht.run_coroutine(lambda node: self._answer(address, method, payload, deadline), return_future=True)
+        return self.dht.run_coroutine(
+            lambda node: ask(self._network, address, method, payload, timeout_s=timeout_s), return_future=True
+        )
 
-    async def _answer(self, address: Address, method: str, payload: Sendable, deadline: float) -> Payload:
-        contacts = list(address.contacts)
-        while True:
-            left_s = deadline - time.monotonic()
-            try:
-                return await self._network.call(contacts[0], method, payload, timeout_s=left_s / len(contacts))
-            except PeerBusy as busy:
-                # Not all at once again: those who were refused together come back apart.
-                wait_s = max(busy.retry_after_s, _LEAST_WAIT_S) * random.uniform(0.5, 1.5)
-                if time.monotonic() + wait_s >= deadline:
-                    raise
-                await asyncio.sleep(wait_s)
-            except PeerUnreachable:
-                if len(contacts) == 1:
-                    raise
-                del contacts[0]
+
+async def ask(network: Network, address: Address, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
+    """Call the peer at an address, on the network's event loop. Raises what `Network.call` does."""
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + timeout_s
+    contacts = list(address.contacts)
+    while True:
+        left_s = deadline - clock()
+        try:
+            return await network.call(contacts[0], method, payload, timeout_s=left_s / len(contacts))
+        except PeerBusy as busy:
+            # Not all at once again: those who were refused together come back apart.
+            wait_s = max(busy.retry_after_s, _LEAST_WAIT_S) * random.uniform(0.5, 1.5)
+            if clock() + wait_s >= deadline:
+                raise
+            await asyncio.sleep(wait_s)
+        except PeerUnreachable:
+            if len(contacts) == 1:
+                raise
+            del contacts[0]
 
 
 async def _network_of(node: Node) -> Network:

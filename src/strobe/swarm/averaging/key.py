@@ -1,0 +1,48 @@
+"""Where peers look for a group: keys of the DHT that differ in some bits, so that groups mix from round to round.
+
+A peer has a long string of bits and looks under its last few: so many that some groups' worth of peers share a key.
+After a round each member appends its place in the group, so that those who just averaged spread over all keys and meet
+others. Keys with fewer bits lie on the way of peers with more: who finds too few under its own goes up, to the key
+without bits at last, where everybody comes by.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+_LENGTH: Final = 32
+#: groups' worth of peers under a key, at least: with fewer, one peer too many or too few would keep others waiting
+_GROUPS_PER_KEY: Final = 2
+
+
+def group_key(prefix: str, bits: str) -> str:
+    return f"{prefix}.0b{bits}"
+
+
+def census_key(prefix: str) -> str:
+    """Return the key under which all who look for groups are counted."""
+    return f"{prefix}.peers"
+
+
+def random_bits(rng: random.Random) -> str:
+    return format(rng.getrandbits(_LENGTH), f"0{_LENGTH}b")
+
+
+def mixed_bits(bits: str, place: int, group_size: int) -> str:
+    """Return the bits of a member after a round."""
+    width = (group_size - 1).bit_length()
+    return (bits + format(place, f"0{width}b"))[-_LENGTH:] if width else bits
+
+
+def num_bits(num_peers: int, target_group_size: int | None) -> int:
+    """Return how many bits tell keys apart in a swarm of this size."""
+    if target_group_size is None:
+        return 0
+    num_keys = num_peers // (target_group_size * _GROUPS_PER_KEY)
+    return min(max(num_keys, 1).bit_length() - 1, _LENGTH)
+
+
+def path_of(prefix: str, bits: str, depth: int) -> list[str]:
+    """Return the keys from a peer's own up to the one that all share."""
+    return [group_key(prefix, bits[_LENGTH - count :]) for count in range(depth, -1, -1)]
