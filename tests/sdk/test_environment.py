@@ -174,7 +174,10 @@ def test_batch_jobs_and_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_without_user_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("USER", "LOGNAME", "USERNAME"):
         monkeypatch.delenv(name, raising=False)
-    assert quick(tmp_path)["user"] == str(os.getuid())
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    assert quick(tmp_path)["user"] == "1000"
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    assert quick(tmp_path)["user"] == "root"
 
 
 def test_names_that_are_no_utf8_can_be_written(tmp_path: Path) -> None:

@@ -145,7 +145,10 @@ def _user() -> str | None:
     for name in ("USER", "LOGNAME", "USERNAME"):
         if user := os.environ.get(name):
             return user
-    return str(os.getuid()) if hasattr(os, "getuid") else None
+    if not hasattr(os, "getuid"):
+        return None
+    uid = os.getuid()
+    return "root" if uid == 0 else str(uid)  # in containers nothing says who one is, and most often it is root
 
 
 def _container() -> str | None:
