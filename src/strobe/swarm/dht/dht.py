@@ -31,6 +31,7 @@ from strobe.swarm.net.address import Address
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import PeerId
+from strobe.swarm.net.relay_limits import RelayLimits
 
 _Result = TypeVar("_Result")
 _Value = ValueWithExpiration | None
@@ -46,6 +47,9 @@ class DHT:
     `process=True` gives the peer a process of its own, which a program that keeps Python busy may want; otherwise it
     lives in a thread. `hosts` are the addresses to listen at: by default only this machine. `limits` bound what others
     may ask of it; `suite` is how peers of the swarm seal what they say, the same for all.
+
+    `relay` offers to pass on what is for peers that others cannot reach. `relays` are peers that do so for this one if
+    it is not `reachable`, which it finds out from them unless it is told; such a peer is in client mode.
     """
 
     def __init__(
@@ -63,6 +67,9 @@ class DHT:
         options: Options | None = None,
         limits: Limits | None = None,
         suite: Suite = AES_GCM,
+        relay: RelayLimits | bool = False,
+        relays: Iterable[str | Address] = (),
+        reachable: bool | None = None,
     ) -> None:
         if isinstance(initial_peers, str):
             raise UsageError(f"initial_peers is a list of addresses, not one text: [{initial_peers!r}]")
@@ -77,6 +84,9 @@ class DHT:
             validators=tuple(validators),
             limits=limits,
             suite=suite,
+            relay=relay,
+            relays=tuple(str(each) for each in relays),
+            reachable=reachable,
         )
         self._host: Host = ProcessHost(self._plan) if process else ThreadHost(self._plan)
         self._address: Address | None = None
@@ -110,9 +120,10 @@ class DHT:
 
     @property
     def address(self) -> Address:
-        """Where this peer listens: what others take as an initial peer."""
+        """Where others reach this peer now: what they take as an initial peer, if it is no client."""
         if self._address is None:
             raise UsageError("this DHT has not started; call start()")
+        self._address = self._host.address() or self._address
         return self._address
 
     @property
@@ -123,7 +134,7 @@ class DHT:
     @property
     def client_mode(self) -> bool:
         """Whether this peer only asks."""
-        return self._plan.options.client_mode
+        return self._plan.options.client_mode or self._plan.reachable is False or self.address.relay is not None
 
     @overload
     def store(

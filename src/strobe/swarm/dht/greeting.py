@@ -25,7 +25,7 @@ from strobe.swarm.dht.protocol import (
 )
 from strobe.swarm.dht.service import opened
 from strobe.swarm.net.address import Address
-from strobe.swarm.net.network import Caller, Contact, NetworkError, Payload, PeerId
+from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload, PeerId
 
 _MAX_SEEN_AT: Final = 16
 _MAX_MET_PER_S: Final = 10
@@ -34,9 +34,9 @@ _MAX_MET_PER_S: Final = 10
 class Greeting:
     """Says hello, and answers those who do. `on_stranger` is called with contacts that are worth a `meet`."""
 
-    def __init__(self, exchange: Exchange, own: Address, on_stranger: Callable[[Contact], None]) -> None:
+    def __init__(self, exchange: Exchange, network: Network, on_stranger: Callable[[Contact], None]) -> None:
         self._exchange = exchange
-        self._own = own
+        self._network = network
         self._on_stranger = on_stranger
         self._seen_at: dict[tuple[str, int], int] = {}
         self._second_ends, self._num_met = 0.0, 0
@@ -72,7 +72,7 @@ class Greeting:
 
     def visible_addresses(self) -> list[Address]:
         """Return where this peer listens, then where others say they see it, most of them first."""
-        own = self._own
+        own = self._network.address
         seen = sorted(self._seen_at, key=lambda place: -self._seen_at[place])
         elsewhere = [(host, port) for host, port in seen if host not in own.hosts or port != own.port]
         return [own, *(Address(own.id, (host,), port) for host, port in elsewhere)]

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -24,6 +24,7 @@ from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.peer_network import PeerNetwork
+from strobe.swarm.net.relay_limits import RelayLimits
 
 _Result = TypeVar("_Result")
 Job: TypeAlias = Callable[[Node], Awaitable[_Result]]
@@ -46,16 +47,38 @@ class Plan:
     validators: tuple[RecordValidator, ...] = ()
     limits: Limits | None = None
     suite: Suite = AES_GCM
+    relay: RelayLimits | bool = False
+    relays: tuple[str, ...] = ()
+    reachable: bool | None = None
 
     async def open(self) -> Node:
         """Return a node that has joined."""
         identity = Identity.load_or_create(self.identity_path) if self.identity_path else Identity.generate()
         contacts = [contact for text in self.initial_peers for contact in Address.parse(text).contacts]
         network = await PeerNetwork.listen(
-            identity, self.hosts, self.port, announce=self.announce, limits=self.limits, suite=self.suite
+            identity,
+            self.hosts,
+            self.port,
+            announce=self.announce,
+            limits=self.limits,
+            suite=self.suite,
+            relay=self.relay,
+            relays=[Address.parse(text) for text in self._candidates()],
+            reachable=self.reachable,
         )
         validator = CompositeValidator(self.validators) if self.validators else None
-        return await Node.create(network, contacts, self.options, validator=validator)
+        # Whoever others reach only through somebody else asks, and leaves it to those in the open to hold records.
+        options = self.options if network.is_reachable else replace(self.options, client_mode=True)
+        return await Node.create(network, contacts, options, validator=validator)
+
+    def _candidates(self) -> tuple[str, ...]:
+        """Return the peers that may relay: those who were named, else those that introduce us to the swarm."""
+        return self.relays or (self.initial_peers if self.reachable is False else ())
+
+    @property
+    def may_move(self) -> bool:
+        """Whether the node's address may change."""
+        return bool(self._candidates())
 
 
 class Host(Protocol):
@@ -63,6 +86,9 @@ class Host(Protocol):
 
     def start(self) -> Reply[Address]:
         """Open the node; the reply is its address."""
+
+    def address(self) -> Address | None:
+        """Return where the node is reached now, if there is one."""
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
         """Run a job; DhtStopped if there is no node any more."""
@@ -87,6 +113,10 @@ class ThreadHost:
         self._loop = new_loop()
         self._thread.start()
         return self._ready
+
+    def address(self) -> Address | None:
+        node = self._node
+        return None if node is None else node.network.address  # a value: any thread may read it
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
         reply: Reply[_Result] = Reply()

@@ -98,7 +98,7 @@ class Node:
             overdue_s=opts.overdue_s,
         )
         self.upkeep = Upkeep(self)
-        self.greeting = Greeting(self.exchange, network.address, self._meet)
+        self.greeting = Greeting(self.exchange, network, self._meet)
         self._searches: dict[bytes, tuple[float, asyncio.Future[Record | None]]] = {}
         self._background: set[asyncio.Task[None]] = set()
         if serves:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from strobe.errors import Error
 from strobe.swarm.dht.host import DhtStopped, Job, Plan, ThreadHost
+from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.reply import Reply
 from strobe.swarm.net.address import Address
 
@@ -32,6 +33,7 @@ class ProcessHost:
         self._replies: dict[int, Reply[Any]] = {}
         self._num_jobs = 0
         self._is_stopped = False
+        self._may_move = plan.may_move
 
     def start(self) -> Reply[Address]:
         self._process.start()
@@ -40,6 +42,12 @@ class ProcessHost:
         self._replies[0] = ready
         threading.Thread(target=self._receive, name="strobe-dht-replies", daemon=True).start()
         return ready
+
+    def address(self) -> Address | None:
+        try:
+            return self.submit(_address_of).result() if self._may_move else None
+        except DhtStopped:
+            return None
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
         reply: Reply[_Result] = Reply()
@@ -93,6 +101,10 @@ class ProcessHost:
         for reply in left.values():
             reply.fail(DhtStopped("the DHT's process ended before this was done"))
         self._pipe.close()
+
+
+async def _address_of(node: Node) -> Address:
+    return node.network.address
 
 
 def _serve(pipe: Connection, plan: Plan) -> None:

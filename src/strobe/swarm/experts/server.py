@@ -34,6 +34,7 @@ from strobe.swarm.experts.selection import choose_uids
 from strobe.swarm.experts.service import Service
 from strobe.swarm.experts.uid import ExpertUid
 from strobe.swarm.experts.work import WorkQueue
+from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import PeerBusy
 
 _log = logging.getLogger("strobe.swarm.experts")
@@ -100,6 +101,7 @@ class Server:
         self._stopping = threading.Event()
         self._saver = threading.Thread(target=self._save_regularly, name="strobe-expert-saver", daemon=True)
         self._declaring: asyncio.Task[None] | None = None
+        self._declared: Address
         self._num_peers = 0
         self._is_started = False
 
@@ -226,7 +228,8 @@ class Server:
             await asyncio.gather(self._declaring, return_exceptions=True)
 
     async def _declare(self, node: Node) -> None:
-        accepted = await declare(node, self.uids, node.network.address, time.time() + self.options.life_s)
+        self._declared = address = node.network.address
+        accepted = await declare(node, self.uids, address, time.time() + self.options.life_s)
         self._num_peers = len(node.peers.table)
         if not all(accepted.values()):
             taken = [uid for uid, is_ours in accepted.items() if not is_ours]
@@ -234,7 +237,9 @@ class Server:
 
     async def _declare_regularly(self, node: Node) -> None:
         while True:
-            await asyncio.sleep(self.options.update_period_s)
+            # At once when others reach us elsewhere, through another relay: what is declared leads nowhere then.
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(node.network.moved(self._declared), self.options.update_period_s)
             try:
                 await self._declare(node)
             except Error:
