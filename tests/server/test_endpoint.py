@@ -177,6 +177,7 @@ def test_paths_and_methods_that_there_are_not(here: Stage) -> None:
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json"), path
     answer = here.ask("PUT", "/body")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert answer.json()["detail"] == "this address takes POST"
 
 
 @pytest.mark.parametrize(

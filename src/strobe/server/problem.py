@@ -48,6 +48,7 @@ _KINDS: dict[int, tuple[str, str]] = {
 }
 
 #: how msgspec says that a text has a NUL in it, for which a pattern has to be declared
+_ENUM = "Invalid enum value"
 _NO_NUL = re.compile(r"`str` matching regex '\^\[\^\\+x00\]\*\\+Z'")
 
 
@@ -95,7 +96,7 @@ def problem_of(error: BaseException) -> Problem | None:
     if isinstance(error, Problem):
         return error
     if isinstance(error, HTTPException):  # what Starlette's router and its parsers raise
-        return Problem(error.status_code, detail=_other_than_phrase(error), headers=error.headers)
+        return Problem(error.status_code, detail=_detail_of(error), headers=error.headers)
     if isinstance(error, StoreBusy):
         return Problem(503, detail=str(error), retry_after_s=_BUSY_RETRY_S)
     if isinstance(error, StoreFull):
@@ -107,7 +108,7 @@ def problem_of(error: BaseException) -> Problem | None:
     if isinstance(error, NotInStore):
         return Problem(404, detail=str(error))
     if isinstance(error, msgspec.ValidationError):
-        return Problem(422, detail=_NO_NUL.sub("`str` without NUL characters", str(error)))
+        return Problem(422, detail=_said_by_msgspec(error))
     if isinstance(error, RecursionError):
         return Problem(422, detail="something here is nested deeper than can be handled; make it flatter")
     if isinstance(error, (UsageError, CommError, msgspec.DecodeError)):
@@ -134,7 +135,15 @@ def problem_response(problem: Problem, request_id: str = "") -> Response:
     return Response(body, status_code=problem.status, headers=problem.headers, media_type=PROBLEM_JSON)
 
 
-def _other_than_phrase(error: HTTPException) -> str:
+def _detail_of(error: HTTPException) -> str:
     from http import HTTPStatus
 
+    if error.status_code == 405 and error.headers:
+        return f"this address takes {error.headers['Allow']}"
     return "" if error.detail == HTTPStatus(error.status_code).phrase else error.detail
+
+
+def _said_by_msgspec(error: msgspec.ValidationError) -> str:
+    text = _NO_NUL.sub("`str` without NUL characters", str(error))
+    # It names the word that was sent, but not those that there are.
+    return f"{text}; /api/v1/openapi.json names the words that there are" if text.startswith(_ENUM) else text

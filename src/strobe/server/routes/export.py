@@ -14,7 +14,7 @@ from strobe.server.asked import FieldName, ProjectPlace, SortedRunsQuery
 from strobe.server.endpoint import Call, endpoint
 from strobe.server.fields import Key
 from strobe.server.routes.files import RunPlace, find_run
-from strobe.server.tabular import MEDIA_TYPES, Format, Row, TableColumn, check_parquet, write_table
+from strobe.server.tabular import MEDIA_TYPES, ColumnKind, Format, Row, TableColumn, check_parquet, write_table
 from strobe.store.database import Cursor as DatabaseCursor
 from strobe.store.series import Window
 from strobe.store.series.page import MAX_I64, MIN_I64
@@ -162,14 +162,21 @@ def _runs(
 
 
 def _history_columns(store: Store, path: RunPath, run_id: int, keys: list[str]) -> list[TableColumn]:
-    def ask(cursor: DatabaseCursor) -> dict[str, bool]:
-        sql = "SELECT key, max(has_objects) FROM series WHERE run_id = ? AND lane = '' GROUP BY key"
-        return {key: not has_objects for key, has_objects in cursor.all(sql, run_id)}
-
-    is_number = store.database.read(ask)
+    kinds = store.database.read(lambda cursor: _history_kinds(cursor, run_id))
     names = keys or store.runs.get(path).keys
     axes = [TableColumn("_step", "integer"), TableColumn("_runtime", "number"), TableColumn("_timestamp", "number")]
-    return [*axes, *(TableColumn(name, "number" if is_number.get(name) else "json") for name in dict.fromkeys(names))]
+    return [*axes, *(TableColumn(name, kinds.get(name, "json")) for name in dict.fromkeys(names))]
+
+
+def _history_kinds(cursor: DatabaseCursor, run_id: int) -> dict[str, ColumnKind]:
+    """Return what the keys of a run hold that hold nothing but numbers, or nothing but text."""
+    own = "run_id = ? AND lane = ''"
+    logged = cursor.all(f"SELECT key, max(has_points), max(has_objects) FROM series WHERE {own} GROUP BY key", run_id)
+    types: dict[str, set[str]] = {}
+    for key, kind in cursor.all("SELECT DISTINCT key, type FROM object WHERE run_id = ?", run_id):
+        types.setdefault(key, set()).add(kind)
+    kinds: dict[str, ColumnKind] = {key: "number" for key, _, has_objects in logged if not has_objects}
+    return kinds | {key: "text" for key, has_points, _ in logged if not has_points and types.get(key) == {"text"}}
 
 
 def _history(store: Store, run_id: int, keys: list[str], attempt: int | None) -> Iterator[list[Row]]:
