@@ -68,6 +68,17 @@ def test_it_waits_no_longer_than_it_may(
     assert "12.3 MB left; the agent goes on in the background" in capsys.readouterr().err
 
 
+def test_who_was_interrupted_is_told_by_whom(
+    started: Callable[..., strobe.Run], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STROBE_QUIET", "false")
+    for attempt, is_told in ((1, True), (7, False)):
+        run = started(finish_timeout=20)
+        say(run, stopped=[attempt], settled=[writer_of(run)])
+        run.finish()
+        assert (f"somebody stopped the run at {URL}" in capsys.readouterr().err) is is_told
+
+
 def test_a_refusal_ends_the_wait_with_its_reason(
     started: Callable[..., strobe.Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,17 +113,17 @@ def test_where_all_ends_with_the_process_it_waits_while_something_moves(
     started: Callable[..., strobe.Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handover, "_ends_with_us", lambda: True)
-    run = started(finish_timeout=0.6)
+    run = started(finish_timeout=2.0)
 
     def upload() -> None:
-        for sent in range(8):
+        for sent in range(10):
             say(run, num_moved=sent + 1)
-            time.sleep(0.25)
+            time.sleep(0.3)
         say(run, settled=[writer_of(run)])
 
     agent = threading.Thread(target=upload)
     agent.start()
-    assert 1.5 < timed_finish(run) < 10
+    assert 2.5 < timed_finish(run) < 20  # longer than the timeout, because something moves
     agent.join()
 
 

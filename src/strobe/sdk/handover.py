@@ -35,6 +35,8 @@ def hand_over(recorder: Recorder, timeout_s: float) -> None:
     until = time.monotonic() + (timeout_s if nobody is None else 0.0)
     ends_with_us = _ends_with_us()
     state = _state_of(recorder)
+    if state is not None and recorder.attempt in state.stopped:
+        recorder.terminal.log(f"somebody stopped the run at {state.server}")
     changed_at = time.monotonic()
     while not _is_settled(state, recorder) and not _is_refused(state, recorder):
         now = time.monotonic()
