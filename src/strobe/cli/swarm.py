@@ -39,7 +39,11 @@ def register(subparsers: Subparsers) -> None:
         _dht,
         summary="run a DHT peer that others join through, until interrupted",
         detail="Prints its address first: what others pass as --peer, or as an initial peer in Python.",
-        examples=["strobe swarm dht", "strobe swarm dht --host 0.0.0.0 --port 4000 --announce 203.0.113.7"],
+        examples=[
+            "strobe swarm dht",
+            "strobe swarm dht --host 0.0.0.0 --port 4000 --announce 203.0.113.7",
+            "strobe swarm dht --host 0.0.0.0 --port 4000 --announce 203.0.113.7 --relay",
+        ],
     )
     dht.add_argument("--host", action="append", metavar="HOST", help="listen here; repeatable (default: 127.0.0.1)")
     dht.add_argument("--port", type=int, default=0, metavar="N", help="UDP and TCP port (default: a free one)")
@@ -48,6 +52,7 @@ def register(subparsers: Subparsers) -> None:
     )
     dht.add_argument("--identity", metavar="PATH", help="key file, made if missing (default: a new peer each time)")
     dht.add_argument("--peer", action="append", default=[], metavar="ADDRESS", help="join the swarm of this peer")
+    dht.add_argument("--relay", action="store_true", help="pass on what is for peers that cannot be reached")
     dht.add_argument("--report", type=float, default=30.0, metavar="SECONDS", help="say how it is (default: 30)")
     probe = add_command(
         commands,
@@ -103,6 +108,7 @@ def _dht(args: Namespace) -> int:
         port=args.port,
         announce=args.announce,
         identity_path=args.identity,
+        relay=args.relay,
     ) as dht:
         if args.json:
             screen.json({"address": str(dht.address)})

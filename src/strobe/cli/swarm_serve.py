@@ -34,6 +34,8 @@ def register(commands: Subparsers) -> None:
         examples=[
             "strobe swarm serve 'ffn.[0:4].[0:256]' --num-experts 16 --peer strobe://…@203.0.113.7:4000",
             "strobe swarm serve mine.0 mine.1 --module mine.py --class residual --checkpoints experts/",
+            "strobe swarm serve ffn.0.0 --host 0.0.0.0 --peer strobe://…@203.0.113.7:4000 "
+            "--relay strobe://…@203.0.113.7:4000",
         ],
     )
     serve.add_argument("expert", nargs="+", metavar="EXPERT", help="a pattern such as ffn.[0:4].[0:256], or names")
@@ -57,6 +59,9 @@ def register(commands: Subparsers) -> None:
     peer.add_argument("--announce", action="append", default=[], metavar="HOST", help="the host others reach us by")
     peer.add_argument("--identity", metavar="PATH", help="key file, made if missing (default: a new peer each time)")
     peer.add_argument("--peer", action="append", default=[], metavar="ADDRESS", help="join the swarm of this peer")
+    peer.add_argument(
+        "--relay", action="append", default=[], metavar="ADDRESS", help="be reached through this peer if need be"
+    )
     peer.add_argument("--update-period", type=float, default=30.0, metavar="SECONDS", help="declare and save (30)")
     peer.add_argument("--max-waiting", type=int, default=2048, metavar="N", help="requests that may wait (2048)")
     serve.add_argument("--project", metavar="NAME", help="log how it is into a run of this project")
@@ -93,6 +98,7 @@ def _serve(args: Namespace) -> int:
                 port=args.port,
                 announce=args.announce,
                 identity_path=args.identity,
+                relays=args.relay,
             )
         )
         server = Server.create(
@@ -117,14 +123,18 @@ def _serve(args: Namespace) -> int:
         stack.enter_context(server)
         if args.project:
             _log_into(stack, server, args)
+        address = dht.address
         if args.json:
-            screen.json({"address": str(dht.address), "experts": server.uids})
+            screen.json({"address": str(address), "experts": server.uids})
         else:
-            screen.out(str(dht.address))
+            screen.out(str(address))
         sys.stdout.flush()  # whoever waits for the address reads a pipe
         screen.note(f"serving {len(server.uids)} experts, such as {server.uids[0]}. Stop with Ctrl-C")
         while not server.join(args.report):
             screen.note(_line(server.figures()))
+            if dht.address != address:
+                address = dht.address
+                screen.note(f"reached through another relay now: {address}")
     return 0
 
 
