@@ -6,8 +6,9 @@ import threading
 
 import pytest
 
-from strobe.errors import StoreError, StoreVersion
+from strobe.errors import StoreBusy, StoreError, StoreVersion
 from strobe.store.database import Cursor, Database
+from strobe.store.postgres import PostgresDatabase
 from strobe.store.schema import VERSION, migrate, split
 
 
@@ -62,6 +63,13 @@ def test_a_reader_sees_one_moment(empty_database: Database) -> None:
 def test_a_wrong_statement_is_an_error_of_the_store(empty_database: Database) -> None:
     with pytest.raises(StoreError, match="nothing"):
         empty_database.read(lambda cursor: cursor.all("SELECT * FROM nothing"))
+
+
+def test_a_server_that_is_not_there_is_an_error_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strobe.store.postgres._CONNECT_TIMEOUT_S", 0.2)
+    with pytest.raises(StoreBusy, match=r"refused.*is it up, and is the address right\?") as caught:
+        PostgresDatabase("postgresql://ann:secret@127.0.0.1:1/nothing")
+    assert "secret" not in str(caught.value)
 
 
 def test_migrating_twice_changes_nothing(empty_database: Database) -> None:

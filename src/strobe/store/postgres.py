@@ -43,7 +43,11 @@ class PostgresDatabase:
             name="strobe-store",
         )
         with _translated():
-            self._pool.open(wait=True, timeout=_CONNECT_TIMEOUT_S)
+            try:
+                self._pool.open(wait=True, timeout=_CONNECT_TIMEOUT_S)
+            except PoolTimeout:
+                psycopg.connect(address, connect_timeout=3).close()  # raises the reason, which the pool only logs
+                raise
 
     def read(self, ask: Callable[[Cursor], T]) -> T:
         with _translated(), self._pool.connection() as connection:
