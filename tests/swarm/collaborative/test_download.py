@@ -1,0 +1,233 @@
+"""States over real networks: donors that are busy, die on the way or lie."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import msgspec
+import pytest
+import torch
+
+from strobe.errors import UsageError
+from strobe.swarm.collaborative.donor import Donor, DonorOptions, PartRequest, methods_of
+from strobe.swarm.collaborative.download import Source, StateUnavailable, Terms, download
+from strobe.swarm.collaborative.state import Offer, Snapshot, StateMismatch, parse_offer
+from strobe.swarm.dht import DHT, Node
+from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.network import Caller, Contact, Payload, PeerBusy, PeerRefused
+from tests.swarm.experts.peers import swarm
+
+pytestmark = pytest.mark.frameworks
+
+PART = 64 << 10
+
+
+def state_of(epoch: int, length: int = 100_000) -> Snapshot:
+    return Snapshot(epoch, {"param.0": torch.full((length,), float(epoch))})
+
+
+def accept(offer: Offer) -> None:
+    if set(offer.tensors) != {"param.0"}:
+        raise StateMismatch("other tensors")
+
+
+def terms(least_epoch: int = 1, timeout_s: float = 30.0, request_timeout_s: float = 2.0) -> Terms:
+    return Terms(least_epoch=least_epoch, check=accept, timeout_s=timeout_s, request_timeout_s=request_timeout_s)
+
+
+def donor_at(
+    dht: DHT,
+    snapshot: Snapshot,
+    *,
+    max_downloads: int = 4,
+    take: Callable[[], Snapshot] | None = None,
+) -> Donor:
+    options = DonorOptions(part_bytes=PART, max_downloads=max_downloads)
+    donor = Donor(take or (lambda: snapshot), lambda: 0, options=options)
+
+    async def attach(node: Node) -> None:
+        donor.attach(node.network)
+
+    dht.run_coroutine(attach)
+    return donor
+
+
+def source_of(dht: DHT, donor: Donor, mark: str = "") -> Source:
+    return Source(mark, dht.address, donor.word)
+
+
+class Failures:
+    def __init__(self) -> None:
+        self.marks: list[str] = []
+
+    def __call__(self, source: Source) -> None:
+        self.marks.append(source.mark)
+
+
+def test_a_state_is_downloaded_in_parts_and_the_donor_is_free_again() -> None:
+    with swarm(3) as [one, two, _]:
+        donor = donor_at(one, state_of(7))
+        failed = Failures()
+        got = two.run_coroutine(lambda node: download(node.network, [source_of(one, donor)], terms(), failed))
+        assert got.epoch == 7
+        torch.testing.assert_close(got.tensors["param.0"], torch.full((100_000,), 7.0))
+        assert (donor.num_served, donor.num_downloads, failed.marks) == (1, 0, [])
+
+
+def test_two_who_come_together_share_one_copy() -> None:
+    taken = 0
+    both_wait = threading.Barrier(2, timeout=10)
+
+    def take() -> Snapshot:
+        nonlocal taken
+        taken += 1
+        return state_of(7)
+
+    with swarm(3) as [one, two, three_]:
+        donor = donor_at(one, state_of(7), take=take)
+
+        def get(dht: DHT) -> None:
+            both_wait.wait()
+            dht.run_coroutine(lambda node: download(node.network, [source_of(one, donor)], terms(), Failures()))
+
+        threads = [threading.Thread(target=get, args=(dht,)) for dht in (two, three_)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert donor.num_served == 2
+        assert taken <= 2
+
+
+def test_who_comes_when_it_is_full_hears_when_to_come_again_and_gets_it_then() -> None:
+    with swarm(3) as [one, two, three_]:
+        donor = donor_at(one, state_of(7), max_downloads=1)
+        offer_method, _, done_method = methods_of(donor.word)
+
+        async def begin(node: Node) -> Offer:
+            return parse_offer(await node.network.call(one.address.contact, offer_method, b"", timeout_s=5))
+
+        async def end(node: Node, token: str) -> None:
+            request = msgspec.json.encode(PartRequest(token))
+            await node.network.call(one.address.contact, done_method, request, timeout_s=5)
+
+        first = two.run_coroutine(begin)
+        with pytest.raises(PeerBusy, match="1 peers are downloading") as refused:
+            three_.run_coroutine(begin)
+        assert 0 < refused.value.retry_after_s < 31
+        waiting = three_.run_coroutine(
+            lambda node: download(node.network, [source_of(one, donor)], terms(), Failures()), return_future=True
+        )
+        with pytest.raises(PeerRefused, match="not known"):
+            three_.run_coroutine(lambda node: end(node, first.token))  # somebody else's
+        again = two.run_coroutine(begin)  # it has lost its first one, and does not stand in its own way
+        assert not waiting.done()
+        two.run_coroutine(lambda node: end(node, again.token))
+        assert waiting.result(20).epoch == 7
+
+
+def test_a_busy_donor_is_passed_over_for_one_that_is_not() -> None:
+    with swarm(3) as [one, two, three_]:
+        busy, free = donor_at(one, state_of(8), max_downloads=1), donor_at(two, state_of(7))
+        offer_method, _, _ = methods_of(busy.word)
+        two.run_coroutine(lambda node: node.network.call(one.address.contact, offer_method, b"", timeout_s=5))
+        sources = [source_of(one, busy, "busy"), source_of(two, free, "free")]
+        failed = Failures()
+        assert three_.run_coroutine(lambda node: download(node.network, sources, terms(), failed)).epoch == 7
+        assert failed.marks == []
+
+
+def test_a_donor_that_dies_half_way_is_left_for_the_next() -> None:
+    with swarm(3) as [one, two, three_]:
+        dying, healthy = donor_at(one, state_of(8)), donor_at(two, state_of(7))
+        offer_method, part_method, _ = methods_of("dies")
+        served: list[int] = []
+
+        async def die_after_two(caller: Caller, payload: Payload) -> Payload:
+            served.append(msgspec.json.decode(payload, type=PartRequest).part)
+            if len(served) > 2:
+                await asyncio.sleep(60)
+            return (await dying._part(caller, payload)).joined()  # type: ignore[union-attr]  # encoded parts are pieces
+
+        async def attach(node: Node) -> None:
+            node.network.serve(offer_method, dying._offer)
+            node.network.serve(part_method, die_after_two)
+
+        one.run_coroutine(attach)
+        sources = [Source("dying", one.address, "dies"), source_of(two, healthy, "healthy")]
+        failed = Failures()
+        got = three_.run_coroutine(lambda node: download(node.network, sources, terms(request_timeout_s=1.0), failed))
+        assert (got.epoch, failed.marks) == (7, ["dying"])
+        assert len(served) > 2
+        torch.testing.assert_close(got.tensors["param.0"], torch.full((100_000,), 7.0))
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (state_of(0), "epoch 0, at least 1"),
+        (Snapshot(5, {"param.1": torch.zeros(3)}), "other tensors"),
+        (Snapshot(5, {"param.0": torch.full((3,), torch.inf)}), "NaN or infinite"),
+    ],
+)
+def test_a_donor_that_does_not_have_what_it_said_is_told_apart(state: Snapshot, why: str) -> None:
+    with swarm(2) as [one, two]:
+        failed = Failures()
+        donor = donor_at(one, state)
+        with pytest.raises(StateUnavailable, match=why):
+            two.run_coroutine(lambda node: download(node.network, [source_of(one, donor, "liar")], terms(), failed))
+        assert failed.marks == ["liar"]
+
+
+def test_nobody_there_and_nobody_left() -> None:
+    with swarm(2) as [one, two]:
+        with pytest.raises(StateUnavailable, match="nobody offers"):
+            two.run_coroutine(lambda node: download(node.network, [], terms(), Failures()))
+        donor = donor_at(one, state_of(3))
+
+        async def close(node: Node) -> None:
+            donor.close()
+
+        one.run_coroutine(close)
+        with pytest.raises(StateUnavailable, match="has left the training"):
+            two.run_coroutine(lambda node: download(node.network, [source_of(one, donor)], terms(), Failures()))
+
+
+def test_a_download_that_nobody_continues_ends() -> None:
+    now = 0.0
+    donor = Donor(lambda: state_of(3), lambda: 0, options=DonorOptions(max_downloads=1, idle_s=30.0), clock=lambda: now)
+
+    def caller(number: int) -> Caller:
+        identity = Identity(bytes([number]) * 32)
+        return Caller(Contact(identity.peer_id, "127.0.0.1", 4000), identity.public_key)
+
+    async def main() -> None:
+        nonlocal now
+        first = parse_offer(await donor._offer(caller(1), b""))  # type: ignore[arg-type]
+        with pytest.raises(PeerBusy):
+            await donor._offer(caller(2), b"")
+        now = 29.0
+        await donor._part(caller(1), msgspec.json.encode(PartRequest(first.token, 0)))
+        now = 58.0
+        with pytest.raises(PeerBusy):
+            await donor._offer(caller(2), b"")
+        now = 60.0
+        await donor._offer(caller(2), b"")
+        with pytest.raises(PeerRefused, match="idle for too long"):
+            await donor._part(caller(1), msgspec.json.encode(PartRequest(first.token, 0)))
+        with pytest.raises(PeerRefused, match="no part 9"):
+            await donor._part(caller(2), msgspec.json.encode(PartRequest(next(iter(donor._downloads)), 9)))
+        with pytest.raises(PeerRefused, match="no such request"):
+            await donor._part(caller(2), b"\xff")
+        donor.close()
+
+    asyncio.run(main())
+
+
+def test_options_of_a_donor_are_checked() -> None:
+    with pytest.raises(UsageError, match="part_bytes is 1"):
+        DonorOptions(part_bytes=1)
+    with pytest.raises(UsageError, match="0 downloads"):
+        DonorOptions(max_downloads=0)
