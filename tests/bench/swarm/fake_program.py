@@ -27,7 +27,7 @@ def main() -> None:
     if talk.job["end"] == "hang":
         time.sleep(60)
     if talk.job["end"] == "leave":
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", talk.job["mark"]])
     talk.finish()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import uuid
 
 import psutil
 import pytest
@@ -33,9 +34,9 @@ class Heard:
         self.events.append(("ended", phase.name))
 
 
-def run(end: str, *, cpu_s: float = 0.0, timeout_s: float = 30.0) -> tuple[Outcome, list[object]]:
+def run(end: str, *, cpu_s: float = 0.0, timeout_s: float = 30.0, mark: str = "") -> tuple[Outcome, list[object]]:
     heard = Heard()
-    outcome = Program(COMMAND, {"end": end, "cpu_s": cpu_s}, timeout_s=timeout_s).run(heard)
+    outcome = Program(COMMAND, {"end": end, "cpu_s": cpu_s, "mark": mark}, timeout_s=timeout_s).run(heard)
     return outcome, heard.events
 
 
@@ -69,12 +70,10 @@ def test_a_program_that_hangs_is_ended() -> None:
 
 def test_a_child_that_is_left_behind_is_ended() -> None:
     before = set(psutil.Process().children(recursive=True))
-    outcome, _ = run("leave")
+    mark = uuid.uuid4().hex  # another test run of this machine may have such a child too
+    outcome, _ = run("leave", mark=mark)
     assert outcome.error is None
-    left = [
-        one for one in psutil.process_iter(["cmdline"]) if "import time; time.sleep(60)" in (one.info["cmdline"] or [])
-    ]
-    assert not left
+    assert not [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or [])]
     assert set(psutil.Process().children(recursive=True)) <= before
 
 
