@@ -7,7 +7,7 @@ import { isSorted, windowOf } from "./lookup";
 import type { PixelScale } from "./scale";
 import { type SideScales, scaleOf, sidesOf } from "./sides";
 import type { Box, Surface } from "./surface";
-import { type Dot, traceBand, traceLine } from "./trace";
+import { type Dot, traceBand, traceLine, traceSpikes } from "./trace";
 
 export interface Scene extends SideScales {
   readonly lines: readonly Line[];
@@ -22,6 +22,7 @@ export interface Scene extends SideScales {
 }
 
 const BAND_ALPHA = 0.18;
+const SPIKE_ALPHA = 0.55;
 const FAINT_ALPHA = 0.4;
 /** Points this far apart (in CSS pixels) are worth a dot each. */
 const SPARSE = 24;
@@ -53,6 +54,16 @@ export function paintBand(surface: Surface, scene: Scene, line: Line): void {
   const fill = scene.colourOf(line.colour);
   const ys = scaleOf(line, scene);
   surface.path({ fill, alpha: BAND_ALPHA }, (pen) => traceBand(pen, line.x, low, high, scene.xs, ys));
+  const { xs, ratio } = scene;
+  if (!isDense(scene, line)) return;
+  const style = { stroke: fill, width: ratio, alpha: SPIKE_ALPHA, isCrowded: true };
+  surface.path(style, (pen) => traceSpikes(pen, line.x, low, high, xs, ys, ratio));
+}
+
+/** Whether a line has so many points that several lie side by side within a few pixels. */
+function isDense({ box, xs }: Scene, line: Line): boolean {
+  const [first, last] = windowOf(line.x, xs.min, xs.max);
+  return last - first > box.width * DENSE && isSorted(line.x);
 }
 
 /** Draw one line, `emphasis` times as thick. */
@@ -67,8 +78,7 @@ export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: 
   const dash = line.dash.map((length) => length * ratio);
   const style = { stroke: colour, width, dash, alpha, isCrowded: last - first > scene.box.width };
   const dot: Dot = (x, y) => alone.push(x, y);
-  const isDense = last - first > scene.box.width * DENSE && isSorted(line.x);
-  if (surface.pixels !== undefined && isDense && dash.length === 0 && width <= WIDEST)
+  if (surface.pixels !== undefined && isDense(scene, line) && dash.length === 0 && width <= WIDEST)
     surface.pixels(style, { x: line.x, y: line.y, xs, ys }, dot);
   else surface.path(style, (pen) => traceLine(pen, line.x, line.y, xs, ys, dot));
   const radius = Math.max(DOT_RADIUS * ratio, width * 0.9);

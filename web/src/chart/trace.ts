@@ -147,6 +147,56 @@ function traceColumns(
   end();
 }
 
+/** A band on the surface, left to right: where its points are, with the upper and the lower end of each. */
+interface Stretch {
+  readonly px: number[];
+  readonly top: number[];
+  readonly bottom: number[];
+}
+
+/** Return the stretches of a band without a gap; in columns, what lies in the same pixel column is one point. */
+function stretchesOf(
+  x: Float64Array,
+  low: Float64Array,
+  high: Float64Array,
+  xs: PixelScale,
+  ys: PixelScale,
+  inColumns: boolean,
+): Stretch[] {
+  const [first, last] = windowOf(x, xs.min, xs.max);
+  const all: Stretch[] = [];
+  let now: Stretch = { px: [], top: [], bottom: [] };
+  const end = (): void => {
+    if (now.px.length > 0) all.push(now);
+    now = { px: [], top: [], bottom: [] };
+  };
+  for (let i = first; i < last; i++) {
+    const a = low[i] as number;
+    const b = high[i] as number;
+    const place = x[i] as number;
+    if (!(b > ys.floor && place > xs.floor) || Number.isNaN(a)) {
+      end();
+      continue;
+    }
+    // what lies below a log axis is cut at its lower end, not dropped: the upper end is still true
+    const pa = near(a > ys.floor ? ys.at(a) : ys.from);
+    const pb = near(ys.at(b));
+    const at = near(inColumns ? Math.round(xs.at(place)) : xs.at(place));
+    const { px, top, bottom } = now;
+    const n = px.length;
+    if (inColumns && n > 0 && px[n - 1] === at) {
+      bottom[n - 1] = Math.max(bottom[n - 1] as number, pa);
+      top[n - 1] = Math.min(top[n - 1] as number, pb);
+    } else {
+      px.push(at);
+      bottom.push(pa);
+      top.push(pb);
+    }
+  }
+  end();
+  return all;
+}
+
 /** Draw the area between two lines as closed polygons, one for each stretch without a gap. */
 export function traceBand(
   pen: Pen,
@@ -157,44 +207,64 @@ export function traceBand(
   ys: PixelScale,
 ): void {
   const [first, last] = windowOf(x, xs.min, xs.max);
-  const step = Math.abs(xs.to - xs.from) * CROWDED < last - first && isSorted(x) ? 1 : 0;
-  let px: number[] = [];
-  let bottom: number[] = [];
-  let top: number[] = [];
-
-  const flush = (): void => {
+  const inColumns = Math.abs(xs.to - xs.from) * CROWDED < last - first && isSorted(x);
+  for (const { px, top, bottom } of stretchesOf(x, low, high, xs, ys, inColumns)) {
     const n = px.length;
-    if (n > 0) {
-      pen.moveTo(px[0] as number, top[0] as number);
-      for (let i = 1; i < n; i++) pen.lineTo(px[i] as number, top[i] as number);
-      for (let i = n - 1; i >= 0; i--) pen.lineTo(px[i] as number, bottom[i] as number);
-    }
-    px = [];
-    bottom = [];
-    top = [];
-  };
+    pen.moveTo(px[0] as number, top[0] as number);
+    for (let i = 1; i < n; i++) pen.lineTo(px[i] as number, top[i] as number);
+    for (let i = n - 1; i >= 0; i--) pen.lineTo(px[i] as number, bottom[i] as number);
+  }
+}
 
-  for (let i = first; i < last; i++) {
-    const a = low[i] as number;
-    const b = high[i] as number;
-    const place = x[i] as number;
-    if (!(b > ys.floor && place > xs.floor) || Number.isNaN(a)) {
-      flush();
-      continue;
-    }
-    // what lies below a log axis is cut at its lower end, not dropped: the upper end is still true
-    const pa = near(a > ys.floor ? ys.at(a) : ys.from);
-    const pb = near(ys.at(b));
-    const at = near(step ? Math.round(xs.at(place)) : xs.at(place));
-    const n = px.length;
-    if (step && n > 0 && px[n - 1] === at) {
-      bottom[n - 1] = Math.max(bottom[n - 1] as number, pa);
-      top[n - 1] = Math.min(top[n - 1] as number, pb);
-    } else {
-      px.push(at);
-      bottom.push(pa);
-      top.push(pb);
+/** Pixels that the end of a band sticks out by before it is a spike. */
+const SPIKE = 3;
+
+/**
+ * Draw where a band sticks out beyond what is left and right of it, as lines from the tip down to that. An area which is
+ * a pixel wide is all but invisible: a single point among a million would be lost to the eye. x ascends.
+ */
+export function traceSpikes(
+  pen: Pen,
+  x: Float64Array,
+  low: Float64Array,
+  high: Float64Array,
+  xs: PixelScale,
+  ys: PixelScale,
+  ratio: number,
+): void {
+  const reach = Math.ceil(2 * ratio);
+  const least = SPIKE * ratio;
+  for (const { px, top, bottom } of stretchesOf(x, low, high, xs, ys, true)) {
+    for (let i = 0; i < px.length; i++) {
+      // in the middle of its pixel: else it is half as strong on two of them
+      const at = (px[i] as number) + 0.5;
+      const [up, down] = [top[i] as number, bottom[i] as number];
+      const above = Math.min(innermost(top, i, -reach, Math.max), innermost(top, i, reach, Math.max));
+      const below = Math.max(innermost(bottom, i, -reach, Math.min), innermost(bottom, i, reach, Math.min));
+      if (above - up > least && above < FAR) {
+        pen.moveTo(at, up);
+        pen.lineTo(at, above);
+      }
+      if (down - below > least && below > -FAR) {
+        pen.moveTo(at, down);
+        pen.lineTo(at, below);
+      }
     }
   }
-  flush();
+}
+
+/** Return which end beside this one is nearest to the middle of the band; what is beyond the last one is no limit. */
+function innermost(
+  ends: readonly number[],
+  at: number,
+  reach: number,
+  inner: (a: number, b: number) => number,
+): number {
+  const [first, last] = reach < 0 ? [at + reach, at - 1] : [at + 1, at + reach];
+  let found: number | undefined;
+  for (let i = Math.max(0, first); i <= last && i < ends.length; i++) {
+    const end = ends[i] as number;
+    found = found === undefined ? end : inner(found, end);
+  }
+  return found ?? inner(FAR, -FAR);
 }

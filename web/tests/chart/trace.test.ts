@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bendOf, pixelScale } from "../../src/chart/scale";
-import { type Pen, traceBand, traceLine } from "../../src/chart/trace";
+import { type Pen, traceBand, traceLine, traceSpikes } from "../../src/chart/trace";
 import { range } from "./lines";
 
 class Recorder implements Pen {
@@ -108,5 +108,44 @@ describe("traceBand", () => {
     const log = pixelScale(bendOf("log"), { min: 1, max: 100 }, 100, 0);
     traceBand(pen, Float64Array.of(0, 10), Float64Array.of(-1, 1), Float64Array.of(10, 10), xs, log);
     expect(pen.strokes[3]).toEqual(["L", 0, 100]);
+  });
+});
+
+describe("traceSpikes", () => {
+  function spikes(high: readonly number[], low = high.map(() => 1)) {
+    const pen = new Recorder();
+    const x = Float64Array.from(high, (_, i) => i);
+    traceSpikes(pen, x, Float64Array.from(low), Float64Array.from(high), xs, ys, 1);
+    return pen.strokes;
+  }
+
+  test("goes from the tip to what is beside it, up and down", () => {
+    const low = [1, 1, 1, 1, 1, 0, 1, 1, 1];
+    expect(spikes([2, 2, 9, 2, 2, 2, 2, 2, 2], low)).toEqual([
+      ["M", 2.5, 10],
+      ["L", 2.5, 80],
+      ["M", 5.5, 100],
+      ["L", 5.5, 90],
+    ]);
+  });
+
+  test("one that two columns share is seen as well", () => {
+    expect(spikes([2, 2, 9, 9, 2, 2]).filter(([kind]) => kind === "M")).toEqual([
+      ["M", 2.5, 10],
+      ["M", 3.5, 10],
+    ]);
+  });
+
+  test("the newest point may be one", () => {
+    expect(spikes([2, 2, 2, 2, 9])).toEqual([
+      ["M", 4.5, 10],
+      ["L", 4.5, 80],
+    ]);
+  });
+
+  test("a step, a slope and a lone column are none", () => {
+    expect(spikes([2, 2, 2, 9, 9, 9, 9])).toEqual([]);
+    expect(spikes([1, 2, 3, 4, 5, 6, 7, 8, 9].map((value) => value / 8))).toEqual([]);
+    expect(spikes([9])).toEqual([]);
   });
 });
