@@ -174,6 +174,27 @@ def test_headers_that_lie_are_refused(header: object, content: bytes) -> None:
         decode(with_header(header, content))
 
 
+def test_a_header_that_was_good_before_is_held_against_what_follows_it() -> None:
+    whole = bytes(received({"x": torch.arange(4.0)}, uid="ffn.0"))
+    for _ in range(2):
+        assert decode(whole).tensors()["x"].tolist() == [0.0, 1.0, 2.0, 3.0]
+        with pytest.raises(MalformedTensors, match="describes 16 bytes of tensors, 15 came"):
+            decode(whole[:-1])
+        with pytest.raises(MalformedTensors, match="at most 15 are taken"):
+            decode(whole, Bounds(max_bytes=15))
+
+
+def test_messages_with_the_same_header_have_nothing_to_change_in_common() -> None:
+    whole = bytes(received({"x": torch.zeros(1)}, uid="ffn.0"))
+    message = decode(whole)
+    with pytest.raises(TypeError):
+        message.metadata["uid"] = "another"  # type: ignore[index]
+    with pytest.raises(TypeError):
+        message.specs["x"] = TensorSpec("F64", (1,))  # type: ignore[index]
+    message.tensors()["x"].fill_(1.0)
+    assert decode(whole).tensors()["x"] == 0
+
+
 def test_bounds_are_kept() -> None:
     with pytest.raises(MalformedTensors, match="at most 100"):
         decode(received({"x": torch.zeros(100)}), Bounds(max_bytes=100))

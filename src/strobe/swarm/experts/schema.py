@@ -7,6 +7,7 @@ against it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -90,7 +91,9 @@ def _check_spec(uid: str, name: str, spec: TensorSpec) -> None:
         raise SchemaMismatch(f"{uid} says that a row of {name} is {spec!s:.200}, over {_MAX_ROW_BYTES} bytes")
 
 
-def check_rows(uid: str, expected: dict[str, TensorSpec], given: dict[str, TensorSpec], rows: int | None = None) -> int:
+def check_rows(
+    uid: str, expected: Mapping[str, TensorSpec], given: Mapping[str, TensorSpec], rows: int | None = None
+) -> int:
     """Return how many rows these tensors have; SchemaMismatch unless they are exactly those expected."""
     if given.keys() != expected.keys():
         raise SchemaMismatch(f"{uid} has {', '.join(sorted(expected))}; given: {', '.join(sorted(given))!r:.200}")

@@ -2,13 +2,16 @@
 
 `encode` copies nothing that is not compressed: its payload points into the tensors' memory. `decode` checks the header
 and knows every shape from it; the tensors themselves are made (as views, or decompressed) when they are asked for, so
-that a busy event loop can leave that to another thread.
+that a busy event loop can leave that to another thread. A header says everything but the values, and the same ones come
+again and again: what follows from one that was found good is remembered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import msgspec
 import torch
@@ -17,11 +20,24 @@ from strobe.errors import UsageError
 from strobe.swarm.net.network import Payload, Pieces
 from strobe.swarm.tensors import compression as c
 from strobe.swarm.tensors.dtypes import code_of, dtype_of, memory_of, tensor_at
-from strobe.swarm.tensors.layout import DEFAULT_BOUNDS, ITEM_BYTES, Bounds, MalformedTensors, Slot, read, size_of, write
+from strobe.swarm.tensors.layout import (
+    DEFAULT_BOUNDS,
+    ITEM_BYTES,
+    Bounds,
+    MalformedTensors,
+    Slot,
+    parse,
+    size_of,
+    split,
+    write,
+)
 
 #: between a tensor's name and that of a part of it, and before it in metadata; so no name has it
 _MARK: Final = ":"
 _COMPRESSED: Final = "compressed" + _MARK
+#: headers that are remembered, and the longest of them: strangers choose what they are
+_NUM_KNOWN: Final = 512
+_SHORT: Final = 1024
 
 
 class TensorSpec(msgspec.Struct, frozen=True):
@@ -68,42 +84,54 @@ def encode(
     return write(content, said)
 
 
-class _Entry:
-    __slots__ = ("compression", "parts", "spec")
+class _Entry(NamedTuple):
+    spec: TensorSpec
+    compression: str
+    #: where the parts are, by name; the one named "" has the tensor's shape
+    parts: dict[str, Slot]
 
-    def __init__(self, spec: TensorSpec, compression: str, parts: dict[str, tuple[Slot, memoryview]]) -> None:
-        self.spec = spec
-        self.compression = compression
-        self.parts = parts
+
+class _Plan(NamedTuple):
+    """What a header says; shared by all messages that have it."""
+
+    entries: dict[str, _Entry]
+    specs: Mapping[str, TensorSpec]
+    metadata: Mapping[str, str]
+    #: how many bytes follow
+    size: int
 
 
 class Message:
     """Tensors that came, each of known dtype and shape, and the text that came with them."""
 
-    __slots__ = ("_entries", "metadata")
+    __slots__ = ("_content", "_entries", "metadata", "specs")
 
-    def __init__(self, entries: dict[str, _Entry], metadata: dict[str, str]) -> None:
-        self._entries = entries
-        self.metadata = metadata
-
-    @property
-    def specs(self) -> dict[str, TensorSpec]:
-        return {name: entry.spec for name, entry in self._entries.items()}
+    def __init__(self, plan: _Plan, content: memoryview) -> None:
+        self._entries, self.specs, self.metadata, _ = plan
+        self._content = content
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the tensors: views of the payload where they were not compressed. Raises MalformedTensors."""
-        return {name: _restored(name, entry) for name, entry in self._entries.items()}
+        return {name: _restored(name, entry, self._content) for name, entry in self._entries.items()}
 
 
 def decode(payload: Payload, bounds: Bounds = DEFAULT_BOUNDS) -> Message:
     """Return what a payload says; MalformedTensors if it contradicts itself or exceeds the bounds."""
-    slots, metadata = read(payload, bounds)
+    header, content = split(payload, bounds)
+    plan = (_known_plan if len(header) <= _SHORT else _plan)(header, bounds)
+    if plan.size != len(content):
+        raise MalformedTensors(f"the header describes {plan.size} bytes of tensors, {len(content)} came")
+    return Message(plan, content)
+
+
+def _plan(header: bytes, bounds: Bounds) -> _Plan:
+    slots, metadata, size = parse(header, bounds)
     entries: dict[str, _Entry] = {}
     total = 0
     for name in [name for name in slots if _MARK not in name]:
         said = metadata.pop(_COMPRESSED + name, None)
-        slot = slots[name][0]
-        parts = {"": slots.pop(name)}
+        slot = slots.pop(name)
+        parts = {"": slot}
         method, code = "none", slot.dtype
         if said is not None:
             method, _, code = said.partition(_MARK)
@@ -119,11 +147,18 @@ def decode(payload: Payload, bounds: Bounds = DEFAULT_BOUNDS) -> Message:
         raise MalformedTensors(f"tensors that belong to none: {', '.join(sorted(slots))!r:.200}")
     if total > bounds.max_bytes:
         raise MalformedTensors(f"tensors of {total} bytes; at most {bounds.max_bytes} are taken")
-    return Message(entries, metadata)
+    specs = {name: entry.spec for name, entry in entries.items()}
+    return _Plan(entries, MappingProxyType(specs), MappingProxyType(metadata), size)
 
 
-def _restored(name: str, entry: _Entry) -> torch.Tensor:
-    parts = {part: tensor_at(content, slot.dtype, slot.shape) for part, (slot, content) in entry.parts.items()}
+_known_plan = lru_cache(maxsize=_NUM_KNOWN)(_plan)
+
+
+def _restored(name: str, entry: _Entry, content: memoryview) -> torch.Tensor:
+    parts = {
+        part: tensor_at(content[slot.data_offsets[0] : slot.data_offsets[1]], slot.dtype, slot.shape)
+        for part, slot in entry.parts.items()
+    }
     values = parts[""]
     if entry.compression != "none":
         return c.codec(entry.compression).restore(parts, dtype_of(entry.spec.dtype))

@@ -1,7 +1,8 @@
 """The layout of safetensors: eight bytes of length, a JSON header, then the bytes of all tensors, back to back.
 
 What is read may come from a stranger: every size is checked against every other before a view of it is handed out, and
-nothing is copied. Knows names, dtype codes and shapes; neither torch nor what the tensors mean.
+nothing is copied. Messages with the same header go out again and again: it is put together once. Knows names, dtype
+codes and shapes; neither torch nor what the tensors mean.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -35,6 +37,9 @@ _METADATA: Final = "__metadata__"
 #: Where the tensors begin, so that none of them lies across its own alignment.
 _ALIGNMENT: Final = 64
 _MAX_NAME: Final = 256
+#: headers that are remembered, of so many tensors at most
+_NUM_KNOWN: Final = 256
+_FEW: Final = 8
 
 
 class MalformedTensors(Error):
@@ -76,33 +81,55 @@ def write(
     tensors: Mapping[str, tuple[str, tuple[int, ...], memoryview]], metadata: Mapping[str, str] | None = None
 ) -> Pieces:
     """Return header and tensors (dtype, shape, bytes) as one payload, without copying the tensors."""
-    header: dict[str, Any] = {_METADATA: dict(metadata)} if metadata else {}
     # Widest first: each then begins at a multiple of its item, whatever the sizes of those before it.
     ordered = sorted(tensors.items(), key=lambda item: -ITEM_BYTES[item[1][0]])
+    described = tuple((name, dtype, shape) for name, (dtype, shape, _) in ordered)
+    head = (_known_head if len(described) <= _FEW else _head)(described, tuple((metadata or {}).items()))
+    return Pieces((head, *(content for _, (_, _, content) in ordered)))
+
+
+def _head(described: tuple[tuple[str, str, tuple[int, ...]], ...], metadata: tuple[tuple[str, str], ...]) -> bytes:
+    header: dict[str, Any] = {_METADATA: dict(metadata)} if metadata else {}
     offset = 0
-    for name, (dtype, shape, content) in ordered:
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": (offset, offset + len(content))}
-        offset += len(content)
+    for name, dtype, shape in described:
+        end = offset + size_of(dtype, shape)
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": (offset, end)}
+        offset = end
     packed = msgspec.json.encode(header)
     packed += b" " * (-(len(packed) + _LENGTH.size) % _ALIGNMENT)
-    head = _LENGTH.pack(len(packed)) + packed
-    return Pieces((head, *(content for _, (_, _, content) in ordered if len(content))))
+    return _LENGTH.pack(len(packed)) + packed
 
 
-def read(payload: Payload, bounds: Bounds) -> tuple[dict[str, tuple[Slot, memoryview]], dict[str, str]]:
-    """Return the tensors by name, as views of the payload, and the metadata; MalformedTensors if anything is off."""
+_known_head = lru_cache(maxsize=_NUM_KNOWN)(_head)
+
+
+class Header(NamedTuple):
+    """What a header says, checked: the tensors by name, the metadata, and how many bytes follow."""
+
+    slots: dict[str, Slot]
+    metadata: dict[str, str]
+    size: int
+
+
+def split(payload: Payload, bounds: Bounds) -> tuple[bytes, memoryview]:
+    """Return the header as it stands, and the bytes of the tensors; MalformedTensors if there is no room for both."""
     whole = memoryview(payload).cast("B")
     if len(whole) < _LENGTH.size:
         raise MalformedTensors(f"{len(whole)} bytes; the length of the header alone takes {_LENGTH.size}")
     (length,) = _LENGTH.unpack_from(whole)
     if length > min(bounds.max_header_bytes, len(whole) - _LENGTH.size):
         raise MalformedTensors(f"a header of {length} bytes in a message of {len(whole)}")
-    content = whole[_LENGTH.size + length :]
+    end = _LENGTH.size + length
+    return bytes(whole[_LENGTH.size : end]), whole[end:]
+
+
+def parse(header: bytes, bounds: Bounds) -> Header:
+    """Return what a header says; MalformedTensors if anything is off."""
     try:
-        header = _header_decoder.decode(whole[_LENGTH.size : _LENGTH.size + length])
-        raw_metadata = header.pop(_METADATA, None)
+        raw = _header_decoder.decode(header)
+        raw_metadata = raw.pop(_METADATA, None)
         metadata = _metadata_decoder.decode(raw_metadata) if raw_metadata is not None else {}
-        slots = {name: _slot_decoder.decode(raw) for name, raw in header.items()}
+        slots = {name: _slot_decoder.decode(slot) for name, slot in raw.items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         raise MalformedTensors(f"a header that is none: {exc}") from exc
     if len(slots) > bounds.max_tensors:
@@ -115,11 +142,7 @@ def read(payload: Payload, bounds: Bounds) -> tuple[dict[str, tuple[Slot, memory
                 f"tensor {name!r:.80} begins at {slot.data_offsets[0]}, the one before ends at {end}"
             )
         end = slot.data_offsets[1]
-    if end != len(content):
-        raise MalformedTensors(f"the header describes {end} bytes of tensors, {len(content)} came")
-    return {
-        name: (slot, content[slot.data_offsets[0] : slot.data_offsets[1]]) for name, slot in slots.items()
-    }, metadata
+    return Header(slots, metadata, end)
 
 
 def _check(name: str, slot: Slot, bounds: Bounds) -> None:
