@@ -166,7 +166,8 @@ class WorkQueue:
                 pool.typical_s = elapsed_s + (pool.typical_s - elapsed_s) * _MEMORY if known else elapsed_s
                 rate = batch.rows / elapsed_s
                 self._rows_per_s += (rate - self._rows_per_s) * (_FRESHNESS if self._rows_per_s else 1.0)
-            self._ready.notify()
+            if self._pools:  # else whoever woke up would find nothing
+                self._ready.notify()
 
     def close(self) -> list[Job]:
         """End every `take`; return what was waiting."""
