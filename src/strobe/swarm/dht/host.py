@@ -23,6 +23,7 @@ from strobe.swarm.net.address import Address
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.loop import new_event_loop
 from strobe.swarm.net.peer_network import PeerNetwork
 from strobe.swarm.net.relay_limits import RelayLimits
 
@@ -110,7 +111,7 @@ class ThreadHost:
         self._thread = threading.Thread(target=self._run, name="strobe-dht", daemon=True)
 
     def start(self) -> Reply[Address]:
-        self._loop = new_loop()
+        self._loop = new_event_loop()
         self._thread.start()
         return self._ready
 
@@ -180,13 +181,3 @@ class ThreadHost:
 
 async def _awaited(job: Job[_Result], node: Node) -> _Result:
     return await job(node)
-
-
-def new_loop() -> asyncio.AbstractEventLoop:
-    """Return the fastest event loop that is installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-    return loop

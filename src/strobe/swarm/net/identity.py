@@ -17,6 +17,7 @@ import stat
 import sys
 from pathlib import Path
 
+import cryptography.hazmat.backends.openssl.backend  # noqa: F401  # or else the first key that is made waits for it
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey

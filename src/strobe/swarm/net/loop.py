@@ -6,16 +6,19 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+try:  # here and not where it is used: who starts a peer waits for the peer, not for modules
+    import uvloop
+except ImportError:  # not installed, or Windows
+    _loops: Any = asyncio
+else:
+    _loops = uvloop
+
 T = TypeVar("T")
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """Return a new loop of the quickest kind there is."""
-    try:
-        import uvloop
-    except ImportError:  # not installed, or Windows
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    loop: asyncio.AbstractEventLoop = _loops.new_event_loop()
     return loop
 
 

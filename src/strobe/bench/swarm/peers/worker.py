@@ -1,4 +1,4 @@
-"""A colony in a process of its own, spawned, that does what comes through a pipe.
+"""A colony in a process of its own that does what comes through a pipe.
 
 Colonies must find each other, so a worker first says that it is up and then waits for whom its peers are to know.
 """
@@ -9,11 +9,12 @@ import asyncio
 import multiprocessing
 import random
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from strobe.bench.swarm.peers.colony import Colony, Conditions
 from strobe.errors import Error
-from strobe.swarm.dht.host import new_loop
+from strobe.swarm.net.loop import new_event_loop
 
 _STOP_S = 10.0
 
@@ -22,10 +23,11 @@ class Worker:
     """The parent's side of one process. `tell` and `hear` go in turns."""
 
     def __init__(self, conditions: Conditions, seed: int, num_peers: int) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = _context()
+        self.pipe: Connection
         self.pipe, far = context.Pipe()
         self.num_peers = num_peers
-        self._process = context.Process(target=serve, args=(far, conditions, seed), daemon=True)
+        self._process: BaseProcess = context.Process(target=serve, args=(far, conditions, seed), daemon=True)
         self._process.start()
         far.close()
 
@@ -66,9 +68,18 @@ class Worker:
                 self.kill()
 
 
+def _context() -> Any:
+    """Return the way to start processes: forked by one that has imported everything, as hivemind's are, if possible."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
 def serve(pipe: Connection, conditions: Conditions, seed: int) -> None:
     """The life of a worker."""
-    loop = new_loop()
+    loop = new_event_loop()
     asyncio.set_event_loop(loop)
     try:
         loop.run_until_complete(_serve(pipe, Colony(conditions, random.Random(seed))))

@@ -15,7 +15,7 @@ from strobe.bench.swarm.peers.colony import Colony, Conditions
 from strobe.bench.swarm.peers.worker import Worker
 from strobe.bench.swarm.programs.dht_run import run
 from strobe.bench.swarm.programs.talk import Talk
-from strobe.swarm.dht.host import new_loop
+from strobe.swarm.net.loop import new_event_loop
 from strobe.swarm.net.network import Contact
 
 #: processes that start at the same time: enough to keep every processor busy, not so many that they crowd the caches
@@ -26,7 +26,7 @@ class LocalSwarm:
     """All peers in this process. Time stands still for them between calls."""
 
     def __init__(self, conditions: Conditions) -> None:
-        self._loop = new_loop()
+        self._loop = new_event_loop()
         self._colony = Colony(conditions, random.Random(conditions.random_seed))
 
     def create(self, num_peers: int, initial_peers: int, rng: random.Random, progress: Callable[[int], None]) -> None:
