@@ -26,6 +26,7 @@ from strobe.swarm.net.network import (
     Sendable,
 )
 from strobe.swarm.net.peer_network import PeerNetwork
+from strobe.swarm.net.relay_limits import RelayLimits
 
 __all__ = [
     "AES_GCM",
@@ -46,6 +47,7 @@ __all__ = [
     "PeerRefused",
     "PeerUnreachable",
     "Pieces",
+    "RelayLimits",
     "Sendable",
     "parse_peer_id",
     "peer_text",
