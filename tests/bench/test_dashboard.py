@@ -1,35 +1,189 @@
-"""The endpoint of `strobe ui` that answers with the benchmarks of a home."""
+"""The Benchmarks page of a server: made of the runs that carry results, for who may read their projects."""
 
 from __future__ import annotations
 
-from strobe.bench.dashboard import _Book, endpoints
-from strobe.bench.records import Record, append_records, results_path
-from strobe.home import Home
-from strobe.server.problem import Problem
-from tests.bench.compare.results import result
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from strobe.bench import run_results
+from strobe.bench.dashboard import endpoints
+from strobe.bench.records import Record
+from strobe.bench.run_results import RunResults
+from strobe.bench.tracker import FILE, track
+from strobe.home import Home, RunPath
+from strobe.journal import event as ev
+from strobe.journal.reader import Entry, Noted
+from strobe.journal.segment import Header
+from strobe.server.local.home_tail import HomeTail
+from strobe.server.local.store import LocalStore
+from strobe.store.address import open_database
+from strobe.store.blobs import open_blobs
+from strobe.store.store import Store
+from strobe.wire.pack import pack
+from tests.bench.compare.results import ELSEWHERE, result
+from tests.bench.publish.suite import records as suite
+from tests.server.conftest import Clock, Stage
+
+PAGE = "/api/v1/benchmarks"
 
 
-def _page_or_detail(book: _Book) -> str:
-    try:
-        return book.page()
-    except Problem as problem:
-        return f"{problem.status}: {problem.detail}"
+@dataclass
+class Bench:
+    """A server with the page, to which results are sent as agents send runs."""
+
+    stage: Stage
+
+    def send(self, entity: str, record: Record, *, project: str = "bench", body: bytes | None = None) -> RunPath:
+        now = self.stage.clock()
+        entries: list[Entry] = [
+            Noted(0, ev.Started(time_ns=now), now),
+            Noted(1, ev.Attributes(time_ns=now, changes={"job_type": "bench"}), now),
+        ]
+        header = Header(entity=entity, project=project, run=record.id, writer="w", attempt=1)
+        assert self.stage.store.ingest.take(pack(header, entries, first=0, until=2), now_ns=now).ack.status == "stored"
+        self.stage.store.settler.settle()
+        path = RunPath(entity, project, record.id)
+        self.put(path, msgspec.json.encode(record) if body is None else body)
+        return path
+
+    def put(self, path: RunPath, body: bytes) -> None:
+        files = self.stage.store.files
+        with files.contents.incoming() as incoming:
+            incoming.write(body)
+            files.put(self.stage.store.runs.find(path).id, FILE, incoming)
+
+    def page(self, key: str | None, **query: str) -> str:
+        """Return the page, or the status and detail of the answer."""
+        answer = self.stage.ask("GET", PAGE, key=key, params=query)
+        return answer.text if answer.is_success else f"{answer.status_code}: {answer.json()['detail']}"
+
+    def projects(self, key: str | None) -> list[str]:
+        items = self.stage.ask("GET", f"{PAGE}/projects", key=key).json()["items"]
+        return [f"{item['entity']}/{item['project']} {item['num_results']}" for item in items]
 
 
-def test_the_page_is_made_again_when_results_have_changed(home: Home) -> None:
-    book = _Book(home)
-    path = results_path(home.path)
-    assert _page_or_detail(book).startswith("404: this home has no benchmark results yet")
-    append_records(path, [Record(benchmark="load/v1-empty", subject="strobe", metric="time_load", unit="s")])
-    assert _page_or_detail(book).startswith("404: no results of benchmarks")
-    append_records(path, [result([1.0, 2.0], model="Toy", mode="Inference", config="one")])
-    first = book.page()
-    assert "toy/ootb/inference/one-fp32" in first
-    assert book.page() is first
-    append_records(path, [result([1.0, 2.0], "toy/ootb/inference/two-fp32")])
-    assert "toy/ootb/inference/two-fp32" in book.page()
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    clock = Clock()
+    store = Store(open_database(str(tmp_path / "strobe.db")), open_blobs(tmp_path / "blobs"), clock)
+    yield Bench(Stage(store, clock, extra=endpoints()))
+    store.close()
 
 
-def test_it_is_for_who_has_an_account(home: Home) -> None:
-    (found,) = endpoints(home)
-    assert (found.method, found.route, found.access) == ("GET", "/api/v1/benchmarks", "account")
+def _named(config: str, **fields: object) -> Record:
+    return result([1.0, 2.0, 1.5], f"toy/ootb/inference/{config}", model="Toy", config=config, **fields)
+
+
+def test_results_of_several_machines_are_on_one_page(bench: Bench) -> None:
+    ann = bench.stage.key("ann")
+    assert bench.page(ann).startswith("404: there are no benchmark results yet")
+    assert bench.projects(ann) == []
+    bench.send("ann", _named("one"))
+    bench.send("ann", _named("one", environment=ELSEWHERE))
+    page = bench.page(ann)
+    assert "toy/ootb/inference/one" in page
+    assert '"between":[{"a":' in page
+    assert bench.projects(ann) == ["ann/bench 2"]
+
+
+def test_it_is_made_again_when_a_run_comes_changes_or_goes(bench: Bench) -> None:
+    ann = bench.stage.key("ann")
+    path = bench.send("ann", _named("one"), body=b"not here yet")
+    assert bench.page(ann).startswith("404")
+    bench.put(path, msgspec.json.encode(_named("one")))
+    assert "toy/ootb/inference/one" in bench.page(ann)
+    bench.send("ann", _named("two"))
+    assert "toy/ootb/inference/two" in bench.page(ann)
+    bench.stage.store.runs.delete(path, now_ns=bench.stage.clock())
+    assert "toy/ootb/inference/one" not in bench.page(ann)
+
+
+@pytest.mark.parametrize("access", ["private", "team", "public"])
+def test_who_may_read_the_project_sees_its_results(bench: Bench, access: str) -> None:
+    ann, bob, root = bench.stage.key("ann"), bench.stage.key("bob", "read"), bench.stage.key("root", is_admin=True)
+    bench.send("ann", _named("hers"))
+    bench.send("bob", _named("his"))
+    bench.stage.store.projects.change("ann", "bench", access=access)
+    bench.stage.store.projects.change("bob", "bench", access="private")
+    for key, is_seen in ((ann, True), (root, True), (bob, access != "private"), (None, access == "public")):
+        assert ("inference/hers" in bench.page(key)) == is_seen
+        assert ("ann/bench 1" in bench.projects(key)) == is_seen
+        assert ("inference/hers" in bench.page(key, project="ann/bench")) == is_seen
+    assert "inference/his" not in bench.page(ann)
+    assert bench.page(ann, project="bob/bench").startswith("404: there are no benchmark results in bob/bench that you")
+
+
+def test_one_project_can_be_chosen(bench: Bench) -> None:
+    ann = bench.stage.key("ann")
+    bench.send("ann", _named("one"))
+    bench.send("ann", _named("two"), project="nightly")
+    both, first = bench.page(ann), bench.page(ann, project="local/bench")  # `local` is the caller's own
+    assert "inference/two" in both
+    assert "inference/two" not in first
+    assert "inference/one" in first
+    assert bench.page(ann, project="ann").startswith("422")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        msgspec.json.encode(_named("bad", schema=99)),
+        msgspec.json.encode(_named("bad", version=0)),
+        b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[1e300]}',
+        b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[-1.0]}',
+    ],
+)
+def test_what_is_no_record_is_left_out_and_counted(bench: Bench, body: bytes) -> None:
+    ann = bench.stage.key("ann")
+    bench.send("ann", _named("good"))
+    bench.send("ann", _named("bad"), body=body)
+    assert "The records of 1 runs cannot be read." in bench.page(ann)
+
+
+def test_only_so_many_are_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_results, "MAX_RESULTS", 2)
+    ann = bench.stage.key("ann")
+    for number in range(3):
+        bench.stage.clock.now_ns += 10**9
+        bench.send("ann", _named(f"c{number}"))
+    page = bench.page(ann)
+    assert "1 older results are not shown." in page
+    assert "inference/c0" not in page
+    assert "inference/c2" in page
+
+
+def test_single_steps_are_kept_of_the_newest_only(bench: Bench) -> None:
+    bench.stage.key("ann")
+    first, _, _, again = [one for one in suite() if "tiny-100k-fp32" in one.benchmark][:4]
+    assert first.benchmark == again.benchmark
+    results, store = RunResults(), bench.stage.store
+    newer = bench.send("ann", again)
+    bench.send("ann", first)
+
+    def steps() -> list[int]:
+        found = results.read(store, [("ann", "bench")], now_ns=bench.stage.clock())
+        return [sum(len(repeat.wall_s) for repeat in record.repeats) for record in found.records]
+
+    assert steps() == steps() == [0, 600]
+    store.runs.delete(newer, now_ns=bench.stage.clock())
+    assert steps() == [600]
+
+
+def test_results_of_a_home(home: Home, tmp_path: Path) -> None:
+    """`strobe ui`: what was tracked here, by the same way."""
+    record = _named("here")
+    track(record, home.path)
+    store = LocalStore(home, tmp_path / "index.db")
+    HomeTail(home, store, lambda: 10**18, lambda *words: None).poll()
+    store.settler.settle()
+    (found,) = store.values.projects_with("job_type", "bench")
+    assert (found.entity, found.project, found.num_runs) == ("local", "bench", 1)
+    assert RunResults().read(store, [("local", "bench")], now_ns=10**18).records == [record]
+    store.close()

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from strobe.api.client import Api
+from strobe.bench import table
 from strobe.bench.records import read_records
+from strobe.home import Home
 
 #: an installation made before the entry point was declared does not load the plugin by itself
 IS_INSTALLED = any(one.name == "strobe_bench" for one in entry_points(group="pytest11"))
@@ -43,8 +46,9 @@ def _pytest(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_results_are_recorded_and_summed_up(tmp_path: Path) -> None:
+def test_results_are_recorded_and_summed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.jsonl"
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
     done = _pytest(tmp_path, "--strobe-bench-records", str(path))
     assert "1 failed, 3 passed" in done.stdout
     names = ["test_result_is_passed_on", "test_two", "test_two #2"]
@@ -58,6 +62,7 @@ def test_results_are_recorded_and_summed_up(tmp_path: Path) -> None:
     assert 1 < len(add.samples) <= 10
     assert sleep.environment.fingerprint
     assert "= strobe_bench =" in done.stdout
+    assert not (tmp_path / "home").exists()
     assert "test_it.py::test_two #2: 2." in done.stdout
 
 
@@ -65,7 +70,13 @@ def test_results_are_recorded_and_summed_up(tmp_path: Path) -> None:
 def test_no_options_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
     _pytest(tmp_path)
-    assert len(list(read_records(tmp_path / "home" / "bench" / "results.jsonl"))) == 3
+    records = list(read_records(tmp_path / "home" / "bench" / "results.jsonl"))
+    assert [table.cells(record)[:5] for record in records] == [
+        ("test_it.py", "pytest", "wall", name, "") for name in ("test_result_is_passed_on", "test_two", "test_two #2")
+    ]
+    runs = Api(Home(tmp_path / "home")).runs("bench")
+    assert {run.id for run in runs} == {record.id for record in records}
+    assert {run.job_type for run in runs} == {"bench"}
 
 
 @pytest.mark.slow

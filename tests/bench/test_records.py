@@ -92,10 +92,9 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
         list(read_records(path))
 
 
-def test_digest_and_key() -> None:
+def test_digest() -> None:
     record = Record(benchmark="b", subject="s", metric="m", unit="s", variant={"a": "1"}, samples=(1.0, 2.0, 3.0))
     assert record.digest().median == 2.0
-    assert record.key == ("b", "s", "a=1", "m")
     with pytest.raises(ValueError, match="no samples"):
         Record(benchmark="b", subject="s", metric="m", unit="s", error="failed").digest()
 

@@ -89,9 +89,35 @@ def test_two_systems_are_two_tables() -> None:
     assert "**B, 2 CPUs, 16 GiB**" in text
 
 
-def test_load_profiles_have_their_own_tables() -> None:
-    profile = Record(benchmark="load/v1-empty", subject="strobe", metric="time_load", unit="s", samples=(1.0,))
-    assert table.by_system([profile]) == {}
+def test_records_that_name_no_columns_are_left_out() -> None:
+    old = Record(benchmark="load/v1-empty", subject="strobe", metric="time_load", unit="s", samples=(1.0,))
+    assert table.by_system([old]) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2.5, "s", "2.5 s"),
+        (0.0025, "s", "2.5 ms"),
+        (2.5e-6, "s", "2.5 µs"),
+        (2.5e-11, "s", "0.025 ns"),
+        (0.0, "s", "0 s"),
+        (2.5e9, "B", "2.5 GB"),
+        (12.0, "B", "12.00 B"),
+        (0.5, "B", "0.5 B"),
+        (0.5, "ex/s", "0.5 ex/s"),
+        (-0.5, "s", "-500 ms"),
+    ],
+)
+def test_a_value_is_told_in_the_unit_that_suits_it(value: float, unit: str, text: str) -> None:
+    factor, name = table.scale_of(value, unit)
+    assert f"{table.number_text(value * factor)} {name}" == text
+
+
+def test_times_of_a_row_have_a_unit_that_suits_them() -> None:
+    quick = msgspec.structs.replace(_record((0.0021, 0.0020, 0.0023)), unit="s")
+    assert table.cells(quick)[-2:] == ("2.1", "ms")
+    assert table.as_fields(quick)["score"] == 0.0021
 
 
 def test_fields_are_the_same_for_every_record() -> None:

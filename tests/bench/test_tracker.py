@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+import pytest
+
 from strobe.api.client import Api
 from strobe.bench.records import Record, make_id
-from strobe.bench.tracker import track
+from strobe.bench.tracker import FILE, track
 from strobe.home import Home
 
 
@@ -39,6 +42,19 @@ def test_a_result_is_a_run(tmp_path: Path) -> None:
     assert run.config["command"] == record.command
     assert run.summary["score"] == 20.0
     assert [row["repeat_score"] for row in run.scan_history()] == [10.0, 30.0, 20.0]
+    assert run.name == "own/micro/test/Sleep B=4"
+
+
+def test_the_whole_record_is_a_file_of_the_run(tmp_path: Path) -> None:
+    record = _record()
+    run_dir = track(record, tmp_path)
+    assert msgspec.json.decode((run_dir.files / FILE).read_bytes(), type=Record) == record
+
+
+def test_a_disabled_tracker_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STROBE_MODE", "disabled")
+    track(_record(), tmp_path / "home")
+    assert not list(tmp_path.rglob(FILE))
 
 
 def test_a_failed_result_is_a_failed_run(tmp_path: Path) -> None:

@@ -62,8 +62,11 @@ def ready(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_strobe_and_the_floor_for_real(ready: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    places = ["--csv", str(tmp_path / "results.csv"), "--records", str(tmp_path / "results.jsonl")]
+def test_strobe_and_the_floor_for_real(
+    ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
+    places = ["--csv", str(tmp_path / "results.csv")]
     code = main(
         [
             *("bench", "load", "--profile", "v1-empty", "--tracker", "strobe,jsonl", "--repeat", "2"),
@@ -80,9 +83,19 @@ def test_strobe_and_the_floor_for_real(ready: Path, tmp_path: Path, capsys: pyte
         ("jsonl", "mode=offline"),
     ]
     assert all(0 < float(line["seconds"]) < 60 for line in lines)
-    records = list(read_records(tmp_path / "results.jsonl"))
+    records = list(read_records(tmp_path / "home" / "bench" / "results.jsonl"))
     assert [len(record.samples) for record in records] == [2, 2]
     assert records[0].command.endswith("--variant agent=off --repeat 2")
+
+    # The same records, tables and runs as those of workloads.
+    assert main(["bench", "table", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [tuple(row[name] for name in ("model", "implementation", "mode", "config", "units")) for row in rows] == [
+        ("load-v1-empty", "strobe", "time_load", "offline-agent=off", "s"),
+        ("load-v1-empty", "jsonl", "time_load", "offline", "s"),
+    ]
+    assert main(["run", "ls", "--json"]) == 0
+    assert {run["id"] for run in json.loads(capsys.readouterr().out)} == {record.id for record in records}
 
 
 @pytest.mark.slow
@@ -107,6 +120,6 @@ def test_strobe_loses_nothing_when_killed(ready: Path, tmp_path: Path, capsys: p
     )
     captured = capsys.readouterr()
     assert code == 0, captured.err
-    samples = {(one["benchmark"], one["metric"]): one["samples"] for one in json.loads(captured.out)}
-    assert samples["load/kill", "lost"] == [0.0]
-    assert samples["load/kill", "acknowledged"][0] > 0
+    samples = {(one["model"], one["metric"]): one["samples"] for one in json.loads(captured.out)}
+    assert samples["load-kill", "lost"] == [0.0]
+    assert samples["load-kill", "acknowledged"][0] > 0

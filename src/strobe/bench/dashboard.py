@@ -1,63 +1,129 @@
-"""The benchmarks of a home in `strobe ui`: an endpoint that answers with the page that `strobe bench publish` writes.
+"""The Benchmarks page of the dashboard: what `strobe bench publish` writes, live, from the runs that carry results.
 
-The server knows nothing of benchmarks; who starts it for a home hands this endpoint in. The page goes into a frame of
-the dashboard, under the same policy as anything else that was recorded: no origin, nothing from elsewhere.
+The same for `strobe ui` and for a server that many machines send to, whose callers see the results of the projects that
+they may read. The server knows nothing of benchmarks; who starts it hands these endpoints in. The page goes into a
+frame of the dashboard, under the same policy as anything else that was recorded: no origin, nothing from elsewhere.
 """
 
 from __future__ import annotations
 
-import os
-from typing import Literal
+import threading
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import msgspec
 from starlette.responses import HTMLResponse
 
 from strobe.bench.publish import render
-from strobe.bench.records import read_records, results_path
-from strobe.home import Home
+from strobe.bench.run_results import Found, RunResults
+from strobe.bench.tracker import JOB_TYPE
 from strobe.server.endpoint import Call, Endpoint, endpoint
 from strobe.server.problem import Problem
 from strobe.server.security import CONTENT_POLICY
+from strobe.store.values import ProjectWith
+
+_ROUTE = "/api/v1/benchmarks"
+#: pages that are kept: callers differ in what they may see
+_MAX_PAGES = 8
+_MAX_CHOSEN = 50
+ProjectName = Annotated[str, msgspec.Meta(max_length=300, pattern=r"^[^/\x00]+/[^/\x00]+\Z")]
+
+
+class BenchProject(msgspec.Struct, frozen=True, kw_only=True):
+    """A project with results."""
+
+    entity: str
+    project: str
+    num_results: int
+    newest_ns: int
+
+
+class BenchProjects(msgspec.Struct, frozen=True, kw_only=True):
+    """The projects with results that the caller may see, by name."""
+
+    items: list[BenchProject]
 
 
 class PageQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the page looks, which its own script reads."""
+    """Whose results, and how the page looks, which its own script reads."""
 
+    #: entity/project; without any: all that the caller may see
+    project: Annotated[list[ProjectName], msgspec.Meta(max_length=_MAX_CHOSEN)] = []
     theme: Literal["system", "light", "dark"] = "system"
 
 
-def endpoints(home: Home) -> list[Endpoint]:
-    """Return the endpoints that show the benchmarks of a home."""
-    book = _Book(home)
+def endpoints() -> list[Endpoint]:
+    """Return the endpoints of one server."""
+    book = _Book()
 
-    @endpoint("GET", "/api/v1/benchmarks", query=PageQuery, access="account", tag="benchmarks", produces="text/html")
+    @endpoint("GET", f"{_ROUTE}/projects", returns=BenchProjects, access="read", tag="benchmarks")
+    async def list_benchmark_projects(call: Call) -> BenchProjects:
+        """List the projects with benchmark results that the caller may see."""
+        return BenchProjects(
+            items=[
+                BenchProject(entity=one.entity, project=one.project, num_results=one.num_runs, newest_ns=one.newest_ns)
+                for one in await _visible(call)
+            ]
+        )
+
+    @endpoint("GET", _ROUTE, query=PageQuery, access="read", tag="benchmarks", produces="text/html")
     async def get_benchmarks(call: Call, query: PageQuery) -> HTMLResponse:
-        """The benchmark results of this home, as a page.
+        """The benchmark results of some projects, or of all that the caller may see, as a page.
 
-        404 when there are none yet.
+        404 when there are none.
         """
-        page = await call.in_thread(book.page)
+        chosen = await _visible(call)
+        if query.project:
+            wanted = {_place(call, name) for name in query.project}
+            chosen = [one for one in chosen if (one.entity, one.project) in wanted]
+            if missing := wanted - {(one.entity, one.project) for one in chosen}:
+                names = ", ".join(sorted("/".join(place) for place in missing))
+                raise Problem(404, detail=f"there are no benchmark results in {names} that you may see")
+        page = await call.in_thread(book.page, call, chosen)
         return HTMLResponse(page, headers={"Content-Security-Policy": CONTENT_POLICY})
 
-    return [get_benchmarks]
+    return [list_benchmark_projects, get_benchmarks]
+
+
+def _place(call: Call, name: str) -> tuple[str, str]:
+    entity, _, project = name.partition("/")
+    return call.entity(entity), project
+
+
+async def _visible(call: Call) -> list[ProjectWith]:
+    """Return the projects with results that the caller may read, as lists of projects have them."""
+    visible = await call.visible()
+    found = await call.in_thread(call.services.store.values.projects_with, "job_type", JOB_TYPE)
+    return [one for one in found if visible.is_all or one.entity in visible.entities or one.access in visible.accesses]
 
 
 class _Book:
-    """The page, made again when the results have changed."""
+    """Pages, each made again when one of its runs has changed."""
 
-    def __init__(self, home: Home) -> None:
-        self._path = results_path(home.path)
-        self._made: tuple[tuple[int, int], str] | None = None
+    def __init__(self) -> None:
+        self._results = RunResults()
+        self._pages: dict[tuple[ProjectWith, ...], str] = {}
+        # One at a time: a page that many wait for is made once.
+        self._lock = threading.Lock()
 
-    def page(self) -> str:
-        try:
-            found = os.stat(self._path)
-        except FileNotFoundError as exc:
-            raise Problem(404, detail="this home has no benchmark results yet; `strobe bench run` makes some") from exc
-        state = (found.st_mtime_ns, found.st_size)
-        if self._made is None or self._made[0] != state:
-            try:
-                self._made = (state, render(list(read_records(self._path))))
-            except ValueError as exc:
-                raise Problem(404, detail=f"{exc}; `strobe bench run` makes some") from exc
-        return self._made[1]
+    def page(self, call: Call, projects: Sequence[ProjectWith]) -> str:
+        key = tuple(projects)
+        with self._lock:
+            if key not in self._pages:
+                places = [(one.entity, one.project) for one in projects]
+                found = self._results.read(call.services.store, places, now_ns=call.services.clock())
+                if not found.records:
+                    raise Problem(404, detail="there are no benchmark results yet; `strobe bench run` makes some")
+                self._pages[key] = render(found.records, notes=_notes(found), runs=found.runs)
+                for old in list(self._pages)[:-_MAX_PAGES]:
+                    del self._pages[old]
+            return self._pages[key]
+
+
+def _notes(found: Found) -> list[str]:
+    notes = ["Each result is a run with the job type bench; the file benchmark.json of the run is its raw record."]
+    if found.num_older:
+        notes.append(f"{found.num_older:,} older results are not shown.")
+    if found.num_unreadable:
+        notes.append(f"The records of {found.num_unreadable:,} runs cannot be read.")
+    return notes

@@ -5,7 +5,8 @@
         assert tree.size == 42
 
 The function runs in the test's own process, so that its repeats share that process's luck: `strobe bench compare` of
-two such sessions needs a history, or a large difference, to be sure. Without any option results go to the home's file.
+two such sessions needs a history, or a large difference, to be sure. Without any option results go to the home's file,
+and each is a run in the end.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ T = TypeVar("T")
 
 #: a record has at most so many samples: each is the median of neighbouring ones
 _MAX_SAMPLES = 10
+#: of how it is measured: records of two versions are not compared
+_VERSION = 1
 _PROPERTY = "strobe_bench"
 _ENVIRONMENT = pytest.StashKey["Environment"]()
+_RECORDS = pytest.StashKey[list["Record"]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--strobe-bench-records",
         type=Path,
         metavar="PATH",
-        help="append results here (default: bench/results.jsonl in Strobe's home)",
+        help="append results here, and make no runs of them (default: bench/results.jsonl in Strobe's home)",
     )
     group.addoption(
         "--strobe-bench-seconds", type=float, default=1.0, metavar="S", help="of measuring each (default: 1)"
@@ -60,6 +64,7 @@ class Measurer:
         if not self._config.getoption("--strobe-bench-once"):
             record = self._measure(lambda index: function(*args, **kwargs))
             self.records.append(record)
+            self._config.stash.setdefault(_RECORDS, []).append(record)
         return first
 
     def _measure(self, step: Callable[[int], object]) -> Record:
@@ -69,10 +74,15 @@ class Measurer:
         loop = Loop(step)
         warm = loop.warm_up()
         found = loop.measure(warm, self._config.getoption("--strobe-bench-seconds"))
-        number = f" #{len(self.records) + 1}" if self.records else ""
+        name = self._name + (f" #{len(self.records) + 1}" if self.records else "")
+        file, _, test = name.partition("::")
         record = Record(
             id=make_id(),
-            benchmark=self._name + number,
+            benchmark=name,
+            model=file,
+            mode="wall",
+            config=test,
+            version=_VERSION,
             subject="pytest",
             metric="wall",
             unit="s",
@@ -101,6 +111,18 @@ def strobe_bench(request: pytest.FixtureRequest) -> Iterator[Measurer]:
     yield measurer
     # Properties travel with the report, also from the workers of pytest-xdist.
     request.node.user_properties += [(_PROPERTY, _line(record)) for record in measurer.records]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Make the results runs: at the end, since a test must not find a run that it did not start."""
+    records = session.config.stash.get(_RECORDS, [])
+    if not records or session.config.getoption("--strobe-bench-records"):
+        return
+    from strobe.bench.tracker import track
+    from strobe.home import default_home
+
+    for record in records:
+        track(record, default_home())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

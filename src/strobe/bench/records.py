@@ -164,11 +164,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # A factory, because a default that is left out would be read as the schema of whoever reads.
     schema: int = msgspec.field(default_factory=lambda: SCHEMA)
 
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What makes two records measurements of the same thing."""
-        return (self.benchmark, self.subject, format_variant(self.variant), self.metric)
-
     def digest(self) -> stats.Digest:
         """Describe the samples; raises ValueError for a failed measurement."""
         return stats.digest(self.samples)

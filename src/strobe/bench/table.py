@@ -1,5 +1,8 @@
 """The results table: Model, Implementation, Mode, Config, Batch Size, Score, Units; one table per system.
 
+Workloads, load profiles, swarm benchmarks and tests that record share it. What is a model there is a profile, a swarm
+benchmark or a file of tests here, the implementation is who was measured, the mode which figure of it.
+
 Signs are derived here and never stored: `*` missed its latency limit, `?` too few steps to tell, `!` wrong output. A
 failed measurement is a row that says so. Every row carries the command that measures it again. Pure; a screen is not
 known here.
@@ -8,8 +11,9 @@ known here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from strobe.bench import stats
 from strobe.bench.records import Record
 
 HEADER = ("Model", "Implementation", "Mode", "Config", "Batch Size", "Score", "Units")
@@ -40,8 +44,33 @@ MEANINGS = {
 
 
 def is_row(record: Record) -> bool:
-    """Whether a record belongs into this table: one of a declared benchmark, not of a load profile."""
+    """Whether a record says what its columns are; load profiles and tests of an older Strobe do not."""
     return record.version > 0
+
+
+class Scale(NamedTuple):
+    """What a value is multiplied by, and the unit that it has then."""
+
+    factor: float
+    unit: str
+
+
+_SCALES = {
+    "s": (Scale(1.0, "s"), Scale(1e3, "ms"), Scale(1e6, "µs"), Scale(1e9, "ns")),
+    "B": (Scale(1e-9, "GB"), Scale(1e-6, "MB"), Scale(1e-3, "kB"), Scale(1.0, "B")),
+}
+
+
+def scale_of(value: float, unit: str) -> Scale:
+    """Return the multiple of a unit in which a person would say a value."""
+    known = _SCALES.get(unit, (Scale(1.0, unit),))
+    wanted = (one for one in known if (abs(value) * one.factor >= 1 if value else one.factor == 1))
+    return next(wanted, known[-1])
+
+
+def scale(record: Record) -> Scale:
+    """Return in which unit the score of a record is shown."""
+    return scale_of(stats.median(record.samples), record.unit) if record.samples else Scale(1.0, record.unit)
 
 
 def signs(record: Record) -> str:
@@ -54,11 +83,11 @@ def signs(record: Record) -> str:
     return found
 
 
-def score_text(record: Record) -> str:
-    """Return the median score with its signs, or that there is none."""
+def score_text(record: Record, shown: Scale | None = None) -> str:
+    """Return the median score with its signs, in the unit of its own scale or of another; or that there is none."""
     if record.error is not None or not record.samples:
         return "failed"
-    return number_text(record.digest().median) + signs(record)
+    return number_text((shown or scale(record)).factor * stats.median(record.samples)) + signs(record)
 
 
 def number_text(value: float) -> str:
@@ -87,7 +116,7 @@ def is_noisy(record: Record) -> bool:
 def cells(record: Record) -> tuple[str, ...]:
     """Return the texts of the seven columns."""
     size = "" if record.batch_size is None else str(record.batch_size)
-    return (record.model, record.subject, record.mode, record.config, size, score_text(record), record.unit)
+    return (record.model, record.subject, record.mode, record.config, size, score_text(record), scale(record).unit)
 
 
 def by_system(records: Iterable[Record]) -> dict[str, list[Record]]:

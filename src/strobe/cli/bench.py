@@ -9,6 +9,7 @@ from strobe.cli import (
     bench_catalog,
     bench_compare,
     bench_history,
+    bench_import,
     bench_load,
     bench_peaks,
     bench_publish,
@@ -27,6 +28,6 @@ def register(subparsers: Subparsers) -> None:
         summary="proxy workloads, load profiles and swarm benchmarks",
         examples=["strobe bench run", "strobe bench table", "strobe bench load --profile v1-empty"],
     )
-    suite = (bench_catalog, bench_run, bench_table, bench_compare, bench_history, bench_publish, bench_peaks)
-    for module in (*suite, bench_load, bench_swarm):
+    suite = (bench_catalog, bench_run, bench_table, bench_compare, bench_history, bench_publish, bench_import)
+    for module in (*suite, bench_peaks, bench_load, bench_swarm):
         module.register(commands)

@@ -87,7 +87,7 @@ def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) 
 
 def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen) -> None:
     from strobe.bench.compare import report
-    from strobe.bench.table import number_text
+    from strobe.bench.table import number_text, scale_of
 
     rows = []
     for series in found:
@@ -95,8 +95,9 @@ def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen
         course = _course(series)
         against = f"{100 * series.against_best:+.1f} %" if series.is_worse else ""
         steps = ", ".join(_step_text(step) for step in series.steps)
-        now = number_text(series.levels[-1].value)
-        rows.append((series.name, str(len(series.records)), course, now, last.unit, against, steps))
+        factor, unit = scale_of(series.levels[-1].value, last.unit)
+        now = number_text(factor * series.levels[-1].value)
+        rows.append((series.name, str(len(series.records)), course, now, unit, against, steps))
     screen.table(_HEADER, rows, right=("SESSIONS", "NOW", "AGAINST BEST"))
     if confirmed is not None:
         screen.out()

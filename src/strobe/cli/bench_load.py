@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from strobe.cli.bench_keep import add_keeping, keep, upload
 from strobe.cli.parser import Subparsers, add_command
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def register(commands: Subparsers) -> None:
         summary="measure experiment trackers under the same loads",
         detail=(
             "Each tracker runs in a virtual environment of its own, made on first use. Repetitions are\n"
-            "interleaved, each in a fresh process; tables show medians. Results are appended to --csv and\n"
-            "--records. See docs/benchmarks.md."
+            "interleaved, each in a fresh process; tables show medians. Times are appended to --csv; results\n"
+            "are kept in the home, each also as a run of project bench. See docs/benchmarks.md."
         ),
         examples=[
             "strobe bench load --profile all --tracker strobe,wandb --repeat 5",
@@ -71,9 +72,7 @@ def register(commands: Subparsers) -> None:
     )
     load.add_argument("--baseline", metavar="NAME", help="compare with this tracker (default: wandb, else the last)")
     load.add_argument("--csv", default="results.csv", metavar="PATH", help="append times here (default: results.csv)")
-    load.add_argument(
-        "--records", default="results.jsonl", metavar="PATH", help="append raw samples here (default: results.jsonl)"
-    )
+    add_keeping(load, "--records")
     load.add_argument("--test-name", default="", metavar="TEXT", help="the test_name column of the CSV")
     load.add_argument(
         "--venvs", metavar="DIR", help="where environments are kept (default: $STROBE_BENCH_VENVS, else the cache)"
@@ -94,12 +93,16 @@ def _load(args: argparse.Namespace) -> int:
     if args.list:
         _print_catalog(args, screen)
         return OK
-    from strobe.bench.load import runner
+    from pathlib import Path
+
+    from strobe.bench.load import results, runner
 
     plan = _plan(args)
     records = runner.run(plan, screen.note)
-    _write(args, records)
+    results.append(Path(args.csv), records, test_name=args.test_name)
+    kept = keep(args, records)
     _print_report(args, plan, records, screen)
+    upload(args, kept, screen)
     failed = [record for record in records if record.error]
     return OK if not failed else FAILURE if len(failed) == len(records) else PARTIAL
 
@@ -156,16 +159,6 @@ def _options(texts: list[str]) -> dict[str, float]:
     return options
 
 
-def _write(args: argparse.Namespace, records: list[Record]) -> None:
-    from pathlib import Path
-
-    from strobe.bench.load import results
-    from strobe.bench.records import append_records
-
-    results.append(Path(args.csv), records, test_name=args.test_name)
-    append_records(Path(args.records), records)
-
-
 def _print_report(args: argparse.Namespace, plan: Plan, records: list[Record], screen: Screen) -> None:
     from strobe.bench.load import report
 
@@ -174,7 +167,7 @@ def _print_report(args: argparse.Namespace, plan: Plan, records: list[Record], s
 
         screen.json(msgspec.to_builtins(records))
         return
-    titles = {(f"load/{p.name}", m.name): m.title for p in plan.profiles for m in plan.metrics(p)}
+    titles = {(p.name, m.name): m.title for p in plan.profiles for m in plan.metrics(p)}
     screen.out(report.improvement_table(records, lambda *key: titles[key], args.baseline))
     for text in report.unstable(records):
         screen.note(f"unstable: {text}")

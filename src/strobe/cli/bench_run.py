@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from strobe.cli.bench_catalog import add_selection
+from strobe.cli.bench_keep import add_keeping, keep, upload
 from strobe.cli.bench_peaks import known_peaks, with_rooflines
 from strobe.cli.bench_plan import add_effort, plan_run
-from strobe.cli.bench_table import add_format, add_results, print_table, read_results, results_of
+from strobe.cli.bench_table import add_format, print_table, read_results, results_of
 from strobe.cli.parser import Subparsers, add_command, build
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from strobe.bench.runner.session import Results
     from strobe.bench.spec import Benchmark
     from strobe.cli.render import Screen
+    from strobe.home import RunDir
 
 
 def register(commands: Subparsers) -> None:
@@ -51,10 +53,9 @@ def register(commands: Subparsers) -> None:
     how.add_argument("--search", action="store_true", help="find the batch size of the best throughput in the limits")
     how.add_argument("--serving", action="store_true", help="queries at random: the best rate within the latency limit")
     run.add_argument("--pairs", action="store_true", help="with each Optimized its OOTB beside it, and how much faster")
-    run.add_argument("--no-track", action="store_true", help="keep results only in the file, not as runs")
     run.add_argument("--overhead", action="store_true", help="print what the harness itself costs, and stop")
     add_format(run)
-    add_results(run)
+    add_keeping(run)
     rerun = add_command(
         commands,
         "rerun",
@@ -64,7 +65,7 @@ def register(commands: Subparsers) -> None:
     )
     rerun.add_argument("id", metavar="ID", help="of the result, or its end as the table shows it")
     add_format(rerun)
-    add_results(rerun)
+    add_keeping(rerun)
 
 
 # -- run ---------------------------------------------------------------------------------------------------------------
@@ -84,20 +85,22 @@ def _run(args: argparse.Namespace) -> int:
     # A job scheduler's way to say Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     cells, options = plan_run(args)
+    kept: list[RunDir] = []
     _warn_of_broken_seals([cell.benchmark for cell in cells], screen)
     peaks = known_peaks(args, cells, options, screen)
     if args.search:
         trials, results = _search(cells, options, screen)
-        _keep(args, with_rooflines(trials, peaks))
+        kept = keep(args, with_rooflines(trials, peaks))
     else:
         results = _measure(cells, options, screen)
     records = with_rooflines(results.records, peaks)
-    _keep(args, records)
+    kept += keep(args, records)
     print_table(args, records, screen)
     if cut := sum(0 < len(record.samples) < options.repeats for record in records):
         screen.note(f"{cut} of {len(records)} rows have fewer than {options.repeats} repeats; more time: --minutes")
     if args.pairs:
         _print_pairs(records, screen)
+    upload(args, kept, screen)
     return _exit_code(records, is_interrupted=results.is_interrupted)
 
 
@@ -160,17 +163,6 @@ def _warn_of_broken_seals(benchmarks: Sequence[Benchmark], screen: Screen) -> No
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
-def _keep(args: argparse.Namespace, records: Sequence[Record]) -> None:
-    from strobe.bench.records import append_records
-    from strobe.bench.tracker import track
-    from strobe.cli.target import home_of
-
-    append_records(results_of(args), records)
-    if not args.no_track:
-        for record in records:
-            track(record, home_of(args).path)
-
-
 def _print_pairs(records: Sequence[Record], screen: Screen) -> None:
     from strobe.bench import stats
     from strobe.bench.compare.pairing import pair_implementations, row_name
@@ -202,7 +194,7 @@ def _rerun(args: argparse.Namespace) -> int:
         )
     words = shlex.split(found[0].command)[1:]
     again = build(words).parse_args(words)
-    for name in ("home", "json", "verbose", "quiet", "format", "results"):
+    for name in ("home", "json", "verbose", "quiet", "format", "results", "no_track"):
         setattr(again, name, getattr(args, name))
     code: int = again.func(again)
     return code

@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from strobe.cli.bench_keep import add_keeping, keep, upload
+from strobe.cli.bench_table import results_of
 from strobe.cli.parser import Subparsers, add_command, add_group
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from strobe.bench.swarm.benchmark import Case, Metric
     from strobe.bench.swarm.dht import Job as DhtJob
     from strobe.cli.render import Screen
+    from strobe.home import RunDir
 
 
 def register(subparsers: Subparsers) -> None:
@@ -143,9 +146,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="of the whole, interleaved (default: 1)")
     parser.add_argument("--timeout", type=float, default=3600.0, metavar="S", help="of one run (default: 3600)")
-    parser.add_argument(
-        "--records", metavar="PATH", help="append raw samples here (default: bench/results.jsonl in the home)"
-    )
+    add_keeping(parser, "--records")
     parser.add_argument("--venvs", metavar="DIR", help="where environments are kept (default: $STROBE_BENCH_VENVS)")
 
 
@@ -222,20 +223,18 @@ def _run(
     """Measure all cases on all subjects, print the tables, keep the records."""
     from pathlib import Path
 
-    from strobe.bench.records import append_records, results_path
     from strobe.bench.swarm import benchmark, subject
     from strobe.cli import FAILURE, OK, PARTIAL
-    from strobe.cli.target import home_of
 
     others = subject.peers(args.peer, allowed, screen.note, Path(args.venvs) if args.venvs else None)
     subjects = [subject.STROBE, *others]
-    path = Path(args.records) if args.records else results_path(home_of(args).path)
     records: list[Record] = []
+    kept: list[RunDir] = []
     for case in cases:
         measured = benchmark.run(
             name, case, metrics, subjects, repeat=args.repeat, timeout_s=args.timeout, say=screen.note
         )
-        append_records(path, measured)
+        kept += keep(args, measured)
         records += measured
         if not args.json:
             screen.out(f"\n{case.title}\n\n{benchmark.table(measured, metrics)}")
@@ -243,6 +242,7 @@ def _run(
         import msgspec
 
         screen.json(msgspec.to_builtins(records))
-    screen.note(f"records: {path}")
+    screen.note(f"records: {results_of(args)}")
+    upload(args, kept, screen)
     failed = {record.subject for record in records if record.error}
     return OK if not failed else FAILURE if len(failed) == len(subjects) else PARTIAL

@@ -117,6 +117,7 @@ def print_table(args: argparse.Namespace, records: Sequence[Record], screen: Scr
 
 def _print_terminal(records: Sequence[Record], screen: Screen) -> None:
     from strobe.bench import table
+    from strobe.bench.compare.pairing import row_name
 
     for rows in table.by_system(records).values():
         screen.out(table.system_title(rows[-1]))
@@ -129,7 +130,7 @@ def _print_terminal(records: Sequence[Record], screen: Screen) -> None:
             screen.out(text)
         for row in rows:
             if row.error:
-                screen.out(f"{row.benchmark} B={row.batch_size}: {row.error}")
+                screen.out(f"{row_name(row)}: {row.error}")
         if screen.verbose:
             for row in rows:
                 reasons = dict.fromkeys(reason for repeat in row.repeats for reason in repeat.noisy)

@@ -80,6 +80,7 @@ def _add_running(server: argparse.ArgumentParser) -> None:
 
 def _serve(args: Namespace) -> int:
     try:
+        from strobe.bench.dashboard import endpoints
         from strobe.server.log import open_log
         from strobe.server.serve import serve
         from strobe.server.services import open_services
@@ -89,7 +90,7 @@ def _serve(args: Namespace) -> int:
     log = open_log(args.log_format)
     with open_store_of(args) as store:
         check_exposure(listen.host, store)
-        serve(open_services(store, settings, log), listen)
+        serve(open_services(store, settings, log), listen, extra=endpoints())
     return 0
 
 

@@ -45,7 +45,7 @@ def _ui(args: Namespace) -> int:
 
     log = open_log("text")
     wanted = _PORT if args.port is None else args.port
-    extra = endpoints(home)
+    extra = endpoints()
     try:
         elsewhere = serve_home(home, Listen(port=wanted), log, on_ready, rebuild=args.rebuild, extra=extra)
     except UsageError:

@@ -11,7 +11,9 @@ BAR = Bar(measure="CPU", profile="log1", metric="cpu", at_most=0.5, peer="jsonl"
 
 
 def _record(subject: str, *samples: float, error: str | None = None) -> Record:
-    return Record(benchmark="load/log1", subject=subject, metric="cpu", unit="s", samples=samples, error=error)
+    return Record(
+        benchmark="load-log1", model="load-log1", subject=subject, metric="cpu", unit="s", samples=samples, error=error
+    )
 
 
 def test_a_ratio_at_the_bar_is_reached() -> None:

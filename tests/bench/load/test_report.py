@@ -8,7 +8,8 @@ from strobe.bench.records import Record
 
 def _record(subject: str, samples: tuple[float, ...], **changes: object) -> Record:
     fields: dict[str, object] = {
-        "benchmark": "load/v1-empty",
+        "benchmark": "load-v1-empty/strobe/time_load/offline",
+        "model": "load-v1-empty",
         "subject": subject,
         "variant": {"mode": "offline"},
         "metric": "time_load",
@@ -66,7 +67,7 @@ def test_units() -> None:
     assert report.format_value(1.5, "s") == "1.5 s"
     assert report.format_value(0.0015, "s") == "1.5 ms"
     assert report.format_value(2.5e-6, "s") == "2.5 µs"
-    assert report.format_value(0.0, "s") == "0 µs"
+    assert report.format_value(0.0, "s") == "0 s"
     assert report.format_value(15e6, "B") == "15 MB"
     assert report.format_value(1_000_000, "rows") == "1,000,000 rows"
 

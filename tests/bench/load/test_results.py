@@ -11,7 +11,8 @@ from strobe.bench.records import Record
 
 def _record(**changes: object) -> Record:
     fields: dict[str, object] = {
-        "benchmark": "load/v1-empty",
+        "benchmark": "load-v1-empty/strobe/time_load/offline",
+        "model": "load-v1-empty",
         "subject": "strobe",
         "subject_version": "0.1.0",
         "variant": {"mode": "offline", "stats": "on"},

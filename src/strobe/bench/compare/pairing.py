@@ -46,7 +46,7 @@ def row_key(record: Record) -> RowKey:
 
 def row_name(record: Record) -> str:
     """Return a row's name as tables show it."""
-    # A load profile measures several trackers and metrics under one name; a workload has its subject in its key.
+    # Lines of schema 1 measure several trackers and metrics under one name; since then all that is in the key.
     own = [] if record.version else [record.subject, format_variant(record.variant), record.metric]
     size = [] if record.batch_size is None else [f"B={record.batch_size}"]
     return " ".join(filter(None, [record.benchmark, *own, *size]))

@@ -7,7 +7,6 @@ from typing import Any
 from strobe.bench import table
 from strobe.bench.compare.comparison import Comparison
 from strobe.bench.compare.verdict import Row
-from strobe.bench.records import Record
 
 HEADER = ("BENCHMARK", "A", "B", "UNIT", "SPEED-UP", "BOUNDS", "P", "N", "VERDICT")
 RIGHT = ("A", "B", "SPEED-UP", "P", "N")
@@ -23,12 +22,18 @@ def cells(row: Row) -> tuple[str, ...]:
     measured = row.estimate
     counts = " / ".join(str(len(side.samples)) for side in (row.a, row.b))
     shown = ("", "", "") if measured is None else (factor(measured.value), bounds(row), p_text(row.p))
-    return (row.name, score(row.a), score(row.b), row.b.unit, *shown, counts, row.verdict)
+    return (row.name, *scores(row), scale(row).unit, *shown, counts, row.verdict)
 
 
-def score(record: Record) -> str:
-    """Return the median of the repeats, with the signs of the results table."""
-    return table.score_text(record)
+def scale(row: Row) -> table.Scale:
+    """Return the unit in which both sides are shown."""
+    return table.scale(row.b if row.b.samples else row.a)
+
+
+def scores(row: Row) -> tuple[str, str]:
+    """Return the medians of the repeats of both sides, with the signs of the results table."""
+    shown = scale(row)
+    return table.score_text(row.a, shown), table.score_text(row.b, shown)
 
 
 def factor(value: float) -> str:
@@ -105,8 +110,7 @@ def _markdown_cells(row: Row) -> tuple[str, ...]:
     return (
         _SIGNS.get(row.verdict, ""),
         f"`{row.name}`",
-        f"{score(row.a)} {row.a.unit}",
-        f"{score(row.b)} {row.b.unit}",
+        *(f"{text} {scale(row).unit}" for text in scores(row)),
         speed,
         "; ".join((row.verdict, *row.notes)),
     )

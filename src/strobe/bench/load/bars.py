@@ -12,6 +12,7 @@ from typing import Literal
 
 from strobe.bench import stats
 from strobe.bench.load.report import format_value
+from strobe.bench.load.results import model_of
 from strobe.bench.records import Record
 from strobe.bench.table import markdown
 
@@ -90,8 +91,8 @@ def format_ratio(value: float) -> str:
 
 
 def _find(records: Sequence[Record], bar: Bar, subject: str) -> Record | None:
-    wanted = (f"load/{bar.profile}", subject, bar.metric)
-    return next((one for one in records if (one.benchmark, one.subject, one.metric) == wanted), None)
+    wanted = (model_of(bar.profile), subject, bar.metric)
+    return next((one for one in records if (one.model, one.subject, one.metric) == wanted), None)
 
 
 def _summarize(record: Record, summary: Summary) -> float:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from strobe.bench import stats
+from strobe.bench.load.results import profile_of
 from strobe.bench.records import Record, format_variant
-from strobe.bench.table import markdown
+from strobe.bench.table import markdown, scale_of
 
-#: benchmark, metric → title
+#: profile, metric → title
 Titles = Callable[[str, str], str]
 
 
@@ -37,8 +38,8 @@ def improvement_table(records: Sequence[Record], titles: Titles, baseline: str |
             continue
         lines.append(
             [
-                titles(record.benchmark, record.metric),
-                record.benchmark.removeprefix("load/"),
+                titles(profile_of(record), record.metric),
+                profile_of(record),
                 record.variant.get("mode", "").capitalize(),
                 format_samples(peer) if peer else "",
                 _who(record),
@@ -52,7 +53,7 @@ def improvement_table(records: Sequence[Record], titles: Titles, baseline: str |
 def unstable(records: Sequence[Record]) -> list[str]:
     """Return a warning for each record whose repetitions disagree too much to be relied on."""
     return [
-        f"{record.benchmark} {record.metric} of {_who(record)}: spread over 10 % of the median; "
+        f"{profile_of(record)} {record.metric} of {_who(record)}: spread over 10 % of the median; "
         f"repeat more often (--repeat) or quiet the machine"
         for record in records
         if record.unit == "s" and record.samples and record.digest().is_unstable
@@ -70,12 +71,9 @@ def format_samples(record: Record) -> str:
 
 def format_value(value: float, unit: str) -> str:
     """Return a value in the multiple of its unit that a person would say."""
-    if unit == "s":
-        for scale, name in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
-            if value * scale >= 1 or name == "µs":
-                return f"{value * scale:.3g} {name}"
-    if unit == "B":
-        return f"{value / 1e6:.3g} MB"
+    factor, name = scale_of(value, unit)
+    if name != unit or unit == "s":
+        return f"{value * factor:.3g} {name}"
     return f"{value:,.4g} {unit}" if value < 10_000 else f"{value:,.0f} {unit}"
 
 
@@ -100,8 +98,8 @@ def _improvement(record: Record, peer: Record) -> str:
 
 
 def _same_metric(records: Sequence[Record], record: Record, base: Record) -> Record | None:
-    wanted = (record.benchmark, base.subject, format_variant(base.variant), record.metric)
-    return next((one for one in records if one.key == wanted), None)
+    wanted = (record.model, record.metric, base.subject, base.variant)
+    return next((one for one in records if (one.model, one.metric, one.subject, one.variant) == wanted), None)
 
 
 def _who(record: Record) -> str:

@@ -14,6 +14,7 @@ from strobe.bench.stats import median
 
 #: of the definitions, not of a tracker: lines of one version measure the same loads (seed of 2024-04-11)
 VERSION = "v1-2024-04-11-0"
+_PREFIX = "load-"
 COLUMNS = (
     "version",
     "test_name",
@@ -26,6 +27,16 @@ COLUMNS = (
     "metric",
     "seconds",
 )
+
+
+def model_of(profile: str) -> str:
+    """Return what stands in a profile's records as the model."""
+    return _PREFIX + profile
+
+
+def profile_of(record: Record) -> str:
+    """Return the profile that a record is of."""
+    return record.model.removeprefix(_PREFIX)
 
 
 def append(path: Path, records: Sequence[Record], *, test_name: str = "") -> int:
@@ -45,7 +56,7 @@ def _line(record: Record, test_name: str) -> list[str]:
     return [
         VERSION,
         test_name,
-        record.benchmark.removeprefix("load/"),
+        profile_of(record),
         format_variant(record.variant),
         record.subject_version,
         record.subject,

@@ -15,12 +15,15 @@ from strobe.bench import machine
 from strobe.bench.load import venvs
 from strobe.bench.load.catalog import Metric, Profile
 from strobe.bench.load.job import Job, Outcome, Server
+from strobe.bench.load.results import model_of
 from strobe.bench.load.variant import Subject
-from strobe.bench.records import Environment, Record, format_variant
+from strobe.bench.records import Environment, Record, format_variant, make_id
 from strobe.errors import Error, UsageError
 
 Say = Callable[[str], None]
 
+#: of what is measured: records of two versions are not compared
+_VERSION = 1
 #: what every profile gives in online mode, besides its own
 ONLINE_METRICS = (
     Metric("server_wait", "s", "less", "Until the server has everything, after the end"),
@@ -131,9 +134,15 @@ def _records(
     plan: Plan, profile: Profile, subject: Subject, outcomes: list[Outcome], environment: Environment
 ) -> list[Record]:
     error = outcomes[-1].error
+    model, config = model_of(profile.name), "-".join([plan.mode, *filter(None, [format_variant(subject.features)])])
     return [
         Record(
-            benchmark=f"load/{profile.name}",
+            id=make_id(),
+            benchmark=f"{model}/{subject.tracker.name}/{metric.name}/{config}",
+            model=model,
+            mode=metric.name,
+            config=config,
+            version=_VERSION,
             subject=subject.tracker.name,
             subject_version=outcomes[0].version,
             server=f"strobe {plan.server.version}".strip() if plan.server else "",

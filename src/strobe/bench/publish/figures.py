@@ -73,15 +73,19 @@ def _system(name: str, records: Sequence[Record], history: History) -> Fields:
 
 def _row(record: Record) -> Fields:
     fields = table.as_fields(record)
+    factor, unit = table.scale(record)
     steps_ms = [1e3 * value for repeat in record.repeats for value in repeat.wall_s]
     found = record.digest() if record.samples else None
     return {
         **fields,
         "name": row_name(record),
         "score_text": table.score_text(record),
+        # What is drawn is in the unit that the score is told in; `score` itself is what rows are sorted by.
+        "units": unit,
+        "shown_score": factor * found.median if found else None,
+        "samples": [factor * sample for sample in record.samples],
         "spread_percent": 100 * found.mad / found.median if found and found.median else None,
         "is_unstable": bool(found and found.is_unstable),
-        "samples": list(record.samples),
         "steps_ms": _quantiles(steps_ms),
         "num_steps": len(steps_ms),
         "changes": list(record.changes),
@@ -99,7 +103,7 @@ def _quantiles(values: Sequence[float]) -> list[float]:
 def _comparison(found: Comparison) -> Fields:
     fields = report.as_fields(found)
     for row, texts in zip(fields["rows"], found.rows, strict=True):
-        row["a_text"], row["b_text"] = (f"{report.score(side)} {side.unit}" for side in (texts.a, texts.b))
+        row["a_text"], row["b_text"] = (f"{text} {report.scale(texts).unit}" for text in report.scores(texts))
         row["changes"] = list(texts.b.changes)
     return fields
 
@@ -144,14 +148,15 @@ def _curves(records: Iterable[Record]) -> list[Fields]:
 
 
 def _series(series: Series) -> Fields:
+    factor, unit = table.scale_of(series.levels[-1].value, series.records[0].unit)
     return {
         "name": series.name,
         "system": series.machine,
         "version": series.version,
-        "unit": series.records[0].unit,
+        "unit": unit,
         "better": series.records[0].better,
-        "points": [_point(record) for record in series.records],
-        "levels": [[level.start, level.stop, level.value] for level in series.levels],
+        "points": [_point(record, factor) for record in series.records],
+        "levels": [[level.start, level.stop, factor * level.value] for level in series.levels],
         "steps": [
             {"index": step.index, "change": step.change, "before": step.commits[0], "after": step.commits[1]}
             for step in series.steps
@@ -161,12 +166,12 @@ def _series(series: Series) -> Fields:
     }
 
 
-def _point(record: Record) -> Fields:
+def _point(record: Record, factor: float) -> Fields:
     found = record.digest()
     return {
-        "score": found.median,
-        "low": found.low,
-        "high": found.high,
+        "score": factor * found.median,
+        "low": factor * found.low,
+        "high": factor * found.high,
         "n": found.n,
         "commit": record.environment.git_commit + ("+" if record.environment.is_dirty else ""),
         "at": record.environment.started_at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -23,17 +23,28 @@ def publish(records: Sequence[Record], directory: Path, *, title: str = "Benchma
     """Write the page and the records into a directory and return the page's path; what is there is replaced."""
     directory.mkdir(parents=True, exist_ok=True)
     page = directory / PAGE
-    page.write_text(render(records, title=title), encoding="utf-8")
+    notes = [f"Raw records: {RECORDS} beside this page."]
+    page.write_text(render(records, title=title, notes=notes), encoding="utf-8")
     raw = directory / RECORDS
     raw.unlink(missing_ok=True)
     append_records(raw, records)
     return page
 
 
-def render(records: Sequence[Record], *, title: str = "Benchmarks", now: datetime | None = None) -> str:
-    """Return the page."""
+def render(
+    records: Sequence[Record],
+    *,
+    title: str = "Benchmarks",
+    notes: Sequence[str] = (),
+    runs: Mapping[str, Sequence[str]] | None = None,
+    now: datetime | None = None,
+) -> str:
+    """Return the page; `notes` stand at its foot, `runs` (by a result's id) are what the dashboard around it opens."""
     figures = collect(records)
+    for row in (row for system in figures["systems"] for row in system["rows"]):
+        row["run"] = (runs or {}).get(row["id"])
     figures["title"] = title
+    figures["notes"] = list(notes)
     figures["made"] = (now or datetime.now(timezone.utc)).isoformat(timespec="seconds")
     figures["strobe"] = __version__
     # A text that holds "</script>" must not end the script it stands in.

@@ -20,14 +20,14 @@ from typing import Any
 from strobe.errors import NotInStore
 from strobe.store.database import Cursor, Database
 from strobe.store.values import discovery, grouping, listing, writing
-from strobe.store.values.discovery import FieldFacts
+from strobe.store.values.discovery import FieldFacts, ProjectWith
 from strobe.store.values.document import document
 from strobe.store.values.grouping import Group, Groups
 from strobe.store.values.items import Item, read_items
 from strobe.store.values.listing import Page, Question
 from strobe.store.values.scope import Scope
 
-__all__ = ["FieldFacts", "Group", "Groups", "Item", "Page", "Question", "Values", "document"]
+__all__ = ["FieldFacts", "Group", "Groups", "Item", "Page", "ProjectWith", "Question", "Values", "document"]
 
 
 class Values:
@@ -107,6 +107,10 @@ class Values:
         return self._database.read(
             lambda cursor: discovery.read_texts(_scope(cursor, entity, project, 0), field, prefix=prefix, limit=limit)
         )
+
+    def projects_with(self, field: str, text: str) -> list[ProjectWith]:
+        """Return the projects, of everybody, that have runs with a text at a field such as `job_type`."""
+        return self._database.read(lambda cursor: discovery.read_projects_with(cursor, field, text))
 
 
 def _scope(cursor: Cursor, entity: str, project: str, now_ns: int) -> Scope:

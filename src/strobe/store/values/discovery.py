@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from strobe.errors import UsageError
 from strobe.store.database import Cursor
+from strobe.store.projects import Access
 from strobe.store.values.field import Column, check_text, find_field
 from strobe.store.values.figure import SECTION
 from strobe.store.values.index_condition import is_kind
@@ -71,6 +72,36 @@ def read_texts(scope: Scope, field: str, *, prefix: str, limit: int) -> list[str
     sql = Sql("SELECT DISTINCT ") + text + " FROM " + rows + " AND " + text + Sql(" >= ? AND ", (start,))
     sql += text + Sql(" <= ? ORDER BY 1 LIMIT ?", (start + _LAST, limit))
     return [original(row[0]) for row in scope.cursor.all(sql.text, *sql.parameters)]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectWith:
+    """A project, and its runs that have a text at a field."""
+
+    entity: str
+    project: str
+    access: Access
+    num_runs: int
+    newest_ns: int
+    #: another one as soon as one of these runs has changed, has come or has gone
+    state: str
+
+
+def read_projects_with(cursor: Cursor, field: str, text: str) -> list[ProjectWith]:
+    """Return the projects that have such runs, by name; deleted runs do not count."""
+    rows = cursor.all(
+        "SELECT pr.entity, pr.name, pr.access, count(*), max(r.created_ns), sum(r.version), max(r.changed_ns)"
+        " FROM project pr JOIN path p ON p.project_id = pr.id AND p.name = ?"
+        " JOIN value v ON v.path_id = p.id AND v.text = ? AND v.kind = 3"
+        " JOIN run r ON r.id = v.run_id AND r.deleted_ns IS NULL"
+        " GROUP BY pr.id, pr.entity, pr.name, pr.access ORDER BY pr.entity, pr.name",
+        field,
+        storable(check_text("text", text)),
+    )
+    return [
+        ProjectWith(entity, project, access, count, newest_ns, f"{count}-{version}-{changed_ns}")
+        for entity, project, access, count, newest_ns, version, changed_ns in rows
+    ]
 
 
 def _facts(cursor: Cursor, path_id: int, name: str) -> FieldFacts:

@@ -2,6 +2,10 @@
 
 const figures = JSON.parse(document.getElementById("figures").textContent);
 
+/** Whether this is a frame of the dashboard, which hears what is to be opened and what is shown. */
+const isFramed = window.self !== window.top;
+const tell = (message) => isFramed && window.parent.postMessage(message, "*");
+
 /** Make an element: h("td", {class: "number"}, "1", h("b", {}, "2")). Functions are listeners; text is never markup. */
 function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);

@@ -25,6 +25,7 @@ function show() {
   document.title = `${title} – ${figures.title}`;
   main.replaceChildren(...draw());
   window.scrollTo(0, 0);
+  tell({ strobe: "view", view });
 }
 
 const THEMES = ["auto", "light", "dark"];
@@ -39,12 +40,12 @@ function setTheme(index) {
 themeButton.addEventListener("click", () => setTheme(theme + 1));
 setTheme(Math.max(0, THEMES.indexOf(new URLSearchParams(location.search).get("theme"))));
 
-// In a frame of the dashboard, that has a title and a theme already.
-if (window.self === window.top) {
+// A frame of the dashboard has a title and a theme already.
+if (!isFramed) {
   document.querySelector("h1").append(figures.title);
   document.querySelector(".tools").append(themeButton);
 }
-document.querySelector("footer").append(`Made ${day(figures.made)} by Strobe ${figures.strobe}. Raw records: results.jsonl beside this page.`);
+document.querySelector("footer").append([`Made ${day(figures.made)} by Strobe ${figures.strobe}.`, ...figures.notes].join(" "));
 window.addEventListener("hashchange", show);
 document.addEventListener("scroll", () => (hint.hidden = true), { passive: true });
 show();

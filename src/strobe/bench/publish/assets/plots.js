@@ -60,7 +60,7 @@ function dots(row) {
   const svg = s("svg", { viewBox: `0 0 ${width} 34`, width: "100%", role: "img", "aria-label": `Repeats of ${row.name}` });
   svg.append(s("line", { class: "grid-line", x1: 10, x2: width - 10, y1: 10, y2: 10 }));
   for (const value of row.samples) svg.append(s("circle", { cx: sx(value), cy: 10, r: 4, fill: "var(--line-1)", "fill-opacity": 0.55 }));
-  svg.append(s("line", { x1: sx(row.score), x2: sx(row.score), y1: 2, y2: 18, stroke: "var(--text)", "stroke-width": 2 }));
+  svg.append(s("line", { x1: sx(row.shown_score), x2: sx(row.shown_score), y1: 2, y2: 18, stroke: "var(--text)", "stroke-width": 2 }));
   const [least, most] = [Math.min(...row.samples), Math.max(...row.samples)];
   svg.append(s("text", { x: 2, y: 31 }, number(least)), s("text", { x: width - 2, y: 31, "text-anchor": "end" }, number(most)));
   return svg;

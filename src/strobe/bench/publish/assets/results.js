@@ -113,6 +113,11 @@ function badges(row) {
   return found.flatMap((badge, index) => (index ? [" ", badge] : [badge]));
 }
 
+function resultId(row) {
+  if (!isFramed || !row.run) return row.id;
+  return h("button", { type: "button", class: "link", title: "Open the run of this result", click: () => tell({ strobe: "run", run: row.run }) }, row.id);
+}
+
 function details(row) {
   const latency = row.latency_limit_ms === null ? "" : `${row.latency_status}: limit ${number(row.latency_limit_ms)} ms`;
   const tail = ["p50", "p90", "p95", "p99"].filter((name) => row[`${name}_ms`] !== null).map((name) => `${name} ${number(row[`${name}_ms`])}`).join(", ");
@@ -131,7 +136,7 @@ function details(row) {
     ["Version", `${row.version}${row.seal ? `, seal ${row.seal.slice(0, 8)}` : ""}`],
     ["Commit", short(row.git_commit) + (row.is_dirty ? " with changes" : "")],
     ["Measured", day(row.started_at)],
-    ["Result", row.id],
+    ["Result", resultId(row)],
   ]);
   return h("div", { class: "details" },
     h("div", {}, facts),
