@@ -5,6 +5,7 @@ Each is a peer of its own in a thread of its own, and asks one thing at a time.
 
 from __future__ import annotations
 
+import queue
 import random
 import threading
 from multiprocessing.connection import Connection
@@ -23,28 +24,36 @@ _ANSWER_S = 600.0
 
 
 def serve(pipe: Connection, job: dict[str, Any], address: str, numbers: list[int]) -> None:
-    """The life of a process with clients: None says that it is up, and that all went well; text says what did not."""
+    """The life of a process with clients: None says that it is up, and that all went well; text says what did not.
+
+    It ends when the pipe is closed: leaving the swarm, and the end of a process, are nobody's requests.
+    """
     torch.set_num_threads(1)
-    errors: list[str] = []
-    threads = [threading.Thread(target=_run, args=(job, address, number, errors)) for number in numbers]
+    outcomes: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    ending = threading.Event()
+    threads = [threading.Thread(target=_run, args=(job, address, number, outcomes, ending)) for number in numbers]
     pipe.send(None)
     try:
         pipe.recv()
+        for thread in threads:
+            thread.start()
+        errors = [error for _ in threads if (error := outcomes.get()) is not None]
+        pipe.send(errors[0] if errors else None)
+        pipe.recv()
     except EOFError:
-        return  # the parent is gone
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    pipe.send(errors[0] if errors else None)
+        ending.set()
 
 
-def _run(job: dict[str, Any], address: str, number: int, errors: list[str]) -> None:
+def _run(
+    job: dict[str, Any], address: str, number: int, outcomes: queue.SimpleQueue[str | None], ending: threading.Event
+) -> None:
     try:
         with DHT([address], client_mode=True, suite=PLAIN if job["plain"] else AES_GCM) as dht:
             _ask(job, dht, Address.parse(address), random.Random(number))
+            outcomes.put(None)
+            ending.wait()
     except Exception as exc:  # noqa: BLE001  # told to the one who waits, who raises it
-        errors.append(f"{type(exc).__name__}: {exc}")
+        outcomes.put(f"{type(exc).__name__}: {exc}")
 
 
 def _ask(job: dict[str, Any], dht: DHT, server: Address, rng: random.Random) -> None:

@@ -32,6 +32,7 @@ class HivemindStage:
         self._clients: list[Any] = []
         context = multiprocessing.get_context("fork")
         self._can_start = context.Event()
+        self._can_end = context.Event()
         self._outcomes: Any = context.Queue()
 
     def launch_clients(self) -> None:
@@ -39,7 +40,7 @@ class HivemindStage:
         self._dht = hivemind.DHT(start=True)
         address = self._dht.get_visible_maddrs(), self._dht.peer_id
         for number in range(self._job["num_clients"]):
-            arguments = self._can_start, self._outcomes, self._job, *address, number
+            arguments = self._can_start, self._can_end, self._outcomes, self._job, *address, number
             client = context.Process(target=_client, args=arguments, daemon=True)
             client.start()
             self._clients.append(client)
@@ -75,6 +76,7 @@ class HivemindStage:
                 raise RuntimeError(f"a client failed: {error}")
 
     def shut_down(self) -> None:
+        self._can_end.set()
         for client in self._clients:
             client.join(1.0)
             if client.is_alive():
@@ -86,7 +88,7 @@ class HivemindStage:
 
 
 def _client(
-    can_start: Any, outcomes: Any, job: dict[str, Any], addresses: list[Any], peer_id: Any, number: int
+    can_start: Any, can_end: Any, outcomes: Any, job: dict[str, Any], addresses: list[Any], peer_id: Any, number: int
 ) -> None:
     torch.set_num_threads(1)
     can_start.wait()
@@ -106,6 +108,7 @@ def _client(
         outcomes.put(f"{type(exc).__name__}: {exc}")
         raise
     outcomes.put(None)
+    can_end.wait()  # the end of a process is no request: others still work
 
 
 def main() -> None:
