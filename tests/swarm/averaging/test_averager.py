@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 import torch
 
-from strobe.errors import UsageError
-from strobe.swarm.averaging import DecentralizedAverager, Round
-from strobe.swarm.dht import DHT
-from strobe.swarm.tensors import NotFinite
-
-from .peers import PATIENCE_S, averagers, step_together, swarm
+from .peers import averagers, step_together, swarm
 
 
 def random_tensors(count: int) -> list[list[torch.Tensor]]:

@@ -25,18 +25,16 @@ from typing import Any, Literal, TypeVar, overload
 import torch
 
 from strobe.errors import Error, UsageError
-from strobe.swarm.averaging.butterfly import Butterfly
+from strobe.swarm.averaging.engine import Engine
 from strobe.swarm.averaging.figures import Tally
-from strobe.swarm.averaging.group import Group, Member
-from strobe.swarm.averaging.hub import Hub
-from strobe.swarm.averaging.matchmaker import Matchmaker
+from strobe.swarm.averaging.group import Member
 from strobe.swarm.averaging.protocol import MAX_GATHERED_BYTES, SCHEMA_BYTES
 from strobe.swarm.averaging.round import Round
 from strobe.swarm.averaging.settings import Settings
 from strobe.swarm.averaging.vector import FlatTensors
 from strobe.swarm.dht import DHT, DhtStopped, Node
 from strobe.swarm.dht.reply import Reply
-from strobe.swarm.dht.value import pack, unpack
+from strobe.swarm.dht.value import pack
 from strobe.swarm.tensors import NotFinite, is_finite
 
 _Result = TypeVar("_Result")
@@ -89,25 +87,19 @@ class DecentralizedAverager:
         self._turn = threading.Lock()
         self._step: Reply[Round | None] | None = None
         self._is_closed = False
-        #: rounds that are over for us, but not for those whose values we reduce
-        self._lingering: set[asyncio.Future[None]] = set()
         try:
-            node = dht.run_coroutine(_node_of)
+            dht.run_coroutine(_node_of)
         except DhtStopped:
             raise
         except Error as exc:
             raise UsageError("an averager needs a DHT in this process; make it without process=True") from exc
-        self._node = node
-        self._matchmaker, self._hub = dht.run_coroutine(self._attach)
+        self._engine = dht.run_coroutine(self._attach)
 
-    async def _attach(self, node: Node) -> tuple[Matchmaker, Hub]:
+    async def _attach(self, node: Node) -> Engine:
         settings = self._settings
         alike = f"{settings.part_length} {settings.compression} ".encode() + self._flat.digest()
         schema = hashlib.sha256(alike).digest()[:SCHEMA_BYTES]
-        matchmaker = Matchmaker(node, settings, schema, random.Random(node.network.address.id + random.randbytes(8)))
-        hub = Hub.of(node.network)
-        hub.add(settings.prefix, matchmaker)
-        return matchmaker, hub
+        return Engine(node, settings, schema, crunch=self._crunch, rng=random.Random())
 
     @property
     def prefix(self) -> str:
@@ -120,7 +112,8 @@ class DecentralizedAverager:
 
     @target_group_size.setter
     def target_group_size(self, size: int | None) -> None:
-        self._settings = self._matchmaker.settings = dataclasses.replace(self._settings, target_group_size=size)
+        self._settings = dataclasses.replace(self._settings, target_group_size=size)
+        self._engine.configure(self._settings)
 
     @contextmanager
     def tensors(self) -> Iterator[tuple[torch.Tensor, ...]]:
@@ -191,44 +184,14 @@ class DecentralizedAverager:
             return self._step
 
     async def _average(self, me: Member, vector: torch.Tensor, timeout_s: float | None) -> Round | None:
-        settings, loop = self._settings, asyncio.get_running_loop()
-        began = loop.time()
-        limit_s = math.inf if timeout_s is None else timeout_s
-        group = await self._matchmaker.find(me, min(settings.matchmaking_s, limit_s))
-        matched = loop.time()
-        limit_s -= matched - began
-        if group is None or limit_s <= 0:
+        averaged = await self._engine.average(me, vector, timeout_s)
+        if averaged is None:
             self._tally.missed()
             return None
-        butterfly = Butterfly(group, me.id, vector, network=self._node.network, settings=settings, crunch=self._crunch)
-        self._hub.begin(butterfly)
-        self._node.in_background(self._linger(butterfly))
-        await butterfly.run(min(settings.round_timeout_s, limit_s))
         if me.receives:
-            await self._crunch(lambda: self._flat.write(vector, butterfly.average))
-        return self._told(group, butterfly, matched - began, loop.time() - matched)
-
-    def _told(self, group: Group, butterfly: Butterfly, matchmaking_s: float, seconds: float) -> Round:
-        round_ = Round(
-            members=tuple(member.id for member in group.members),
-            gathered={member.id: unpack(member.gathered) for member in group.members},
-            failed=frozenset(group.members[place].id for place in butterfly.failed),
-            seconds=seconds,
-            matchmaking_seconds=matchmaking_s,
-        )
-        self._tally.averaged(round_, 4 * self._flat.numel)
-        return round_
-
-    async def _linger(self, butterfly: Butterfly) -> None:
-        """Answer those who are slower than we are, until they have all or their time is over."""
-        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lingering.add(over)
-        try:
-            await butterfly.linger(self._settings.round_timeout_s)
-        finally:
-            self._hub.end(butterfly)
-            self._lingering.discard(over)
-            over.set_result(None)
+            await self._crunch(lambda: self._flat.write(vector, averaged.values))
+        self._tally.averaged(averaged.round, vector.nbytes)
+        return averaged.round
 
     async def _crunch(self, work: Callable[[], _Result]) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
@@ -247,9 +210,7 @@ class DecentralizedAverager:
         self._pool.shutdown()
 
     async def _detach(self, node: Node) -> None:
-        if self._lingering:
-            await asyncio.wait(self._lingering, timeout=self._settings.request_timeout_s)
-        self._hub.remove(self._settings.prefix)
+        await self._engine.detach()
 
     def __enter__(self) -> DecentralizedAverager:
         return self

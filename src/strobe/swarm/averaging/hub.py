@@ -15,8 +15,8 @@ from strobe.swarm.net.network import Caller, Network, Payload, PeerRefused, Send
 from strobe.swarm.tensors import MalformedTensors, decode
 
 if TYPE_CHECKING:
-    from strobe.swarm.averaging.butterfly import Butterfly
     from strobe.swarm.averaging.matchmaker import Matchmaker
+    from strobe.swarm.averaging.share import OwnShare
 
 #: how long a part waits for the news, on another path, that its round has begun
 _PATIENCE_S: Final = 5.0
@@ -28,7 +28,7 @@ class Hub:
 
     def __init__(self, network: Network) -> None:
         self._matchmakers: dict[str, Matchmaker] = {}
-        self._rounds: dict[bytes, Butterfly] = {}
+        self._shares: dict[bytes, OwnShare] = {}
         self._awaited: dict[bytes, asyncio.Event] = {}
         network.serve(p.JOIN, self._on_join)
         network.serve(p.PART, self._on_part)
@@ -50,14 +50,14 @@ class Hub:
     def remove(self, prefix: str) -> None:
         self._matchmakers.pop(prefix, None)
 
-    def begin(self, round_: Butterfly) -> None:
-        """Hand messages of this round to it."""
-        self._rounds[round_.group.id] = round_
-        if (awaited := self._awaited.pop(round_.group.id, None)) is not None:
+    def begin(self, group_id: bytes, share: OwnShare) -> None:
+        """Hand messages of this round to what answers for our share."""
+        self._shares[group_id] = share
+        if (awaited := self._awaited.pop(group_id, None)) is not None:
             awaited.set()
 
-    def end(self, round_: Butterfly) -> None:
-        self._rounds.pop(round_.group.id, None)
+    def end(self, group_id: bytes) -> None:
+        self._shares.pop(group_id, None)
 
     async def _on_join(self, caller: Caller, payload: Payload) -> Sendable:
         try:
@@ -76,27 +76,27 @@ class Hub:
             number = int(message.metadata.get(p.NUMBER, ""))
         except (MalformedTensors, ValueError) as exc:
             raise PeerRefused(f"no part of a round: {exc}") from exc
-        round_ = await self._round(group_id)
-        return await round_.on_part(caller.id, number, message)
+        share = await self._share(group_id)
+        return await share.on_part(caller.id, number, message)
 
     def _on_leave(self, caller: Caller, payload: Payload) -> Sendable:
         try:
-            round_ = self._rounds.get(p.decode_leave(payload).group)
+            share = self._shares.get(p.decode_leave(payload).group)
         except p.Malformed as exc:
             raise PeerRefused(str(exc)) from exc
-        if round_ is not None:
-            round_.on_leave(caller.id)
+        if share is not None:
+            share.on_leave(caller.id)
         return b""
 
-    async def _round(self, group_id: bytes) -> Butterfly:
-        if group_id not in self._rounds and any(each.is_looking for each in self._matchmakers.values()):
+    async def _share(self, group_id: bytes) -> OwnShare:
+        if group_id not in self._shares and any(each.is_looking for each in self._matchmakers.values()):
             # Others may have been told before us that the group is complete.
             awaited = self._awaited.setdefault(group_id, asyncio.Event())
             try:
                 await asyncio.wait_for(awaited.wait(), _PATIENCE_S)
             except asyncio.TimeoutError:
                 self._awaited.pop(group_id, None)
-        round_ = self._rounds.get(group_id)
-        if round_ is None:
+        share = self._shares.get(group_id)
+        if share is None:
             raise PeerRefused("no such round here, or it is over")
-        return round_
+        return share

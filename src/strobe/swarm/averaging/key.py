@@ -1,9 +1,10 @@
 """Where peers look for a group: keys of the DHT that differ in some bits, so that groups mix from round to round.
 
-A peer has a long string of bits and looks under its last few: so many that some groups' worth of peers share a key.
-After a round each member appends its place in the group, so that those who just averaged spread over all keys and meet
-others. Keys with fewer bits lie on the way of peers with more: who finds too few under its own goes up, to the key
-without bits at last, where everybody comes by.
+A peer has a long string of bits and looks under its last few: so many that one or two groups' worth of peers share a
+key. After a round each member appends its place in the group, so that those who just averaged spread evenly over all
+keys and meet others: when all are in step, g^r peers in groups of g have the mean of all after r rounds. Keys with
+fewer bits lie on the way of peers with more: who finds too few under its own goes up, to the key without bits at last,
+where everybody comes by.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import random
 from typing import Final
 
 _LENGTH: Final = 32
-#: groups' worth of peers under a key, at least: with fewer, one peer too many or too few would keep others waiting
-_GROUPS_PER_KEY: Final = 2
 
 
 def group_key(prefix: str, bits: str) -> str:
@@ -39,7 +38,7 @@ def num_bits(num_peers: int, target_group_size: int | None) -> int:
     """Return how many bits tell keys apart in a swarm of this size."""
     if target_group_size is None:
         return 0
-    num_keys = num_peers // (target_group_size * _GROUPS_PER_KEY)
+    num_keys = num_peers // target_group_size
     return min(max(num_keys, 1).bit_length() - 1, _LENGTH)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from strobe.swarm.averaging.group import Group, Member
-from strobe.swarm.averaging.protocol import GROUP_ID_BYTES, MAX_MEMBERS, Moved, News, Wait, begin
+from strobe.swarm.averaging.protocol import GROUP_ID_BYTES, MAX_MEMBERS, Malformed, Moved, News, Wait, begin
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import PeerId
 
@@ -88,6 +88,15 @@ class Lobby:
         """We were let in."""
         self.leader = leader
 
+    def accept(self, group: Group, leader: Candidate) -> Group:
+        """Return the group that a leader made, if we are in it as what we are; else Malformed: it lies."""
+        place = group.places.get(self.me.id)
+        if place is None or group.members[place] != self.me or leader.address.id not in group.places:
+            raise Malformed("a group without us, or without its leader")
+        if len(group.members) < self._min_size:
+            raise Malformed(f"a group of {len(group.members)}, where at least {self._min_size} belong")
+        return group
+
     def lead(self) -> None:
         """We are on our own (again)."""
         self.leader = None
@@ -128,7 +137,8 @@ class Lobby:
 
     def begin_if_full(self, now: float, rng: random.Random) -> bool:
         """Begin as soon as nobody else is wanted; return whether that is now."""
-        if self.group is None and not self._is_courting and self._size(now) >= self._target_size:
+        is_free = self.group is None and not self._is_courting and not self.is_over
+        if is_free and self._size(now) >= self._target_size:
             self.begin(now, rng)
         return self.group is not None
 

@@ -6,7 +6,7 @@ weights are relative to the greatest, so that counts of samples do not overflow 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import torch
@@ -22,34 +22,29 @@ class Mean(NamedTuple):
 class Reduction:
     """The share of one reducer. Members are known by their places in the group."""
 
-    def __init__(self, lengths: Sequence[int], weights: Mapping[int, float]) -> None:
+    def __init__(self, num_parts: int, weights: Mapping[int, float]) -> None:
         most = max(weights.values(), default=1.0)
         self._weights = {member: weight / most for member, weight in weights.items()}
-        self._lengths = list(lengths)
-        self._sums: list[torch.Tensor | None] = [None] * len(lengths)
-        self._delivered: list[set[int]] = [set() for _ in lengths]
+        self._num_parts = num_parts
+        self._sums: list[torch.Tensor | None] = [None] * num_parts
+        self._delivered: list[set[int]] = [set() for _ in range(num_parts)]
         self._awaited = set(weights)
         #: all before it are closed
         self.oldest = 0
-        self._closed = [False] * len(lengths)
-        self._skip_closed()
+        self._closed = [False] * num_parts
 
     @property
     def is_done(self) -> bool:
-        return self.oldest == len(self._lengths)
+        return self.oldest == self._num_parts
 
     @property
     def lacking(self) -> set[int]:
         """Who keeps the oldest open part from being closed; parts come in order, so these are the slowest."""
         return set() if self.is_done else self._awaited - self._delivered[self.oldest]
 
-    def is_wanted(self, member: int, part: int) -> bool:
-        """Whether a member's values of a part still count."""
-        return member in self._awaited and not self._closed[part] and member not in self._delivered[part]
-
     def add(self, member: int, part: int, values: torch.Tensor) -> list[int]:
-        """Add a member's values, which it may change; return the parts that this closes."""
-        if not self.is_wanted(member, part):
+        """Add a member's values, unless they come too late; return the parts that this closes."""
+        if member not in self._awaited or self._closed[part] or member in self._delivered[part]:
             return []
         weight = self._weights[member]
         total = self._sums[part]
@@ -58,14 +53,14 @@ class Reduction:
         else:
             total.add_(values, alpha=weight)
         self._delivered[part].add(member)
-        return self._close_complete([part])
+        return self.settle([part])
 
     def drop(self, member: int) -> list[int]:
         """Await a member no more; return the parts that this closes."""
         if member not in self._awaited:
             return []
         self._awaited.discard(member)
-        return self._close_complete(range(self.oldest, len(self._lengths)))
+        return self.settle(range(self.oldest, self._num_parts))
 
     def mean(self, part: int) -> Mean:
         """Return the mean of a closed part; once, for its memory is given away."""
@@ -78,13 +73,11 @@ class Reduction:
             weight += self._weights[member]
         return Mean(total.div_(weight), missing)
 
-    def _close_complete(self, parts: Sequence[int]) -> list[int]:
+    def settle(self, parts: Iterable[int]) -> list[int]:
+        """Close those of these parts that nobody keeps open, and return them."""
         closed = [part for part in parts if not self._closed[part] and self._awaited <= self._delivered[part]]
         for part in closed:
             self._closed[part] = True
-        self._skip_closed()
-        return closed
-
-    def _skip_closed(self) -> None:
-        while self.oldest < len(self._lengths) and self._closed[self.oldest]:
+        while self.oldest < self._num_parts and self._closed[self.oldest]:
             self.oldest += 1
+        return closed

@@ -22,13 +22,9 @@ class FlatTensors:
         for place, tensor in enumerate(self._tensors):
             if not tensor.is_floating_point():
                 raise UsageError(f"tensor {place} is of {tensor.dtype}; only floating-point tensors have averages")
-        self.lengths = [tensor.numel() for tensor in self._tensors]
+        self._lengths = [tensor.numel() for tensor in self._tensors]
         self._lock = threading.Lock()
         self._holder: int | None = None
-
-    @property
-    def numel(self) -> int:
-        return sum(self.lengths)
 
     def digest(self) -> bytes:
         """Return what stands for the shapes, in their order."""
@@ -59,7 +55,7 @@ class FlatTensors:
     def write(self, before: torch.Tensor, after: torch.Tensor) -> None:
         """Put the averages into the tensors; what was changed since `before` was read stays, as a difference."""
         with self.held() as tensors, torch.no_grad():
-            for tensor, old, mean in zip(tensors, before.split(self.lengths), after.split(self.lengths), strict=True):
+            for tensor, old, mean in zip(tensors, before.split(self._lengths), after.split(self._lengths), strict=True):
                 now = tensor.detach().reshape(-1).to("cpu", torch.float32)
                 # NaN has no difference: it gives way.
                 is_same = torch.equal(now, old)

@@ -1,0 +1,135 @@
+"""The share that this peer reduces: values of the others come in, each gets the average as the answer.
+
+An answer is made once and kept while the round lasts: who was too slow to have a part in an average still gets it. Who
+does not deliver the next part in time is dropped, and sends what is not finite too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import torch
+
+from strobe.swarm.averaging import protocol as p
+from strobe.swarm.averaging.reduction import Reduction
+from strobe.swarm.averaging.state import RoundState, part_specs
+from strobe.swarm.net.network import PeerId, PeerRefused, Sendable
+from strobe.swarm.tensors import MalformedTensors, Message, decode, encode, is_finite
+
+_log = logging.getLogger("strobe.swarm.averaging")
+
+
+class OwnShare:
+    """Answers for our share of one round."""
+
+    def __init__(self, state: RoundState, parts: list[range]) -> None:
+        self._state = state
+        self._parts = parts
+        members = state.group.members
+        weights = {place: member.weight for place, member in enumerate(members) if member.sends}
+        self._reduction = Reduction(len(parts), weights)
+        loop = asyncio.get_running_loop()
+        self._answers: list[asyncio.Future[Sendable]] = [loop.create_future() for _ in parts]
+        self._moved = asyncio.Event()
+        self._publishing: set[asyncio.Future[None]] = set()
+        #: who may still want something of us
+        self._customers = {place for place, member in enumerate(members) if member.receives and place != state.place}
+        self.is_idle = asyncio.Event()
+        if not parts or not self._customers:
+            self.is_idle.set()
+
+    async def run(self) -> None:
+        """Wait until the share is averaged, dropping those who let the others wait."""
+        state, reduction = self._state, self._reduction
+        self._publish(reduction.settle(range(len(self._parts))))  # all of it, if nobody has values
+        if state.me.sends:
+            for number, part in enumerate(self._parts):
+                self._publish(reduction.add(state.place, number, state.vector[part.start : part.stop]))
+        clock = asyncio.get_running_loop().time
+        oldest, since = reduction.oldest, clock()
+        while not reduction.is_done:
+            self._moved.clear()
+            try:
+                await asyncio.wait_for(self._moved.wait(), since + state.settings.request_timeout_s - clock())
+            except asyncio.TimeoutError:
+                for place in reduction.lacking:
+                    _log.warning("%s did not deliver its values in time", state.group.members[place].address)
+                    self._publish(reduction.drop(place))
+            if reduction.oldest != oldest:
+                oldest, since = reduction.oldest, clock()
+        await asyncio.gather(*self._publishing)
+
+    async def give_up(self) -> None:
+        """Answer those who still wait for an average that there is none. Without them, only ends what was begun."""
+        await asyncio.gather(*self._publishing)
+        for answer in self._answers:
+            if not answer.done():
+                answer.set_exception(PeerRefused("this peer gave up the round"))
+                answer.exception()  # has been seen: it may be that nobody waits for it
+
+    async def on_part(self, caller: PeerId, number: int, message: Message) -> Sendable:
+        """Answer a member that sends its values of a part, or only wants the average."""
+        place = self._state.group.places.get(caller)
+        if place is None or not self._state.group.members[place].receives or not 0 <= number < len(self._parts):
+            raise PeerRefused("no member of this round, or no part of this share")
+        if message.specs:
+            await self._take(place, number, message)
+        return await asyncio.shield(self._answers[number])
+
+    def on_leave(self, caller: PeerId) -> None:
+        """Let a member go; if it has not delivered all its values, it is not waited for any more."""
+        place = self._state.group.places.get(caller)
+        if place is not None:
+            self._publish(self._reduction.drop(place))
+            self._customers.discard(place)
+            if not self._customers:
+                self.is_idle.set()
+
+    async def _take(self, place: int, number: int, message: Message) -> None:
+        expected = part_specs(len(self._parts[number]))
+        try:
+            if message.specs != expected:
+                raise PeerRefused(f"this part has {expected}; given: {dict(message.specs)!s:.200}")
+            values = await self._state.crunch(lambda: _opened(message))
+        except PeerRefused:
+            self._publish(self._reduction.drop(place))
+            raise
+        self._publish(self._reduction.add(place, number, values))
+
+    def _publish(self, closed: list[int]) -> None:
+        """Make the answers of parts that are complete."""
+        for number in closed:
+            task = asyncio.ensure_future(self._publish_part(number))
+            self._publishing.add(task)
+            task.add_done_callback(self._publishing.discard)
+        self._moved.set()
+
+    async def _publish_part(self, number: int) -> None:
+        state, part = self._state, self._parts[number]
+        mean, missing = self._reduction.mean(number)
+        state.failed.update(missing)
+        answer, average = await state.crunch(lambda: self._packed(mean, missing))
+        if average is not None:
+            state.average[part.start : part.stop] = average
+        if not self._answers[number].done():
+            self._answers[number].set_result(answer)
+
+    def _packed(self, mean: torch.Tensor | None, missing: tuple[int, ...]) -> tuple[Sendable, torch.Tensor | None]:
+        """Return a mean as everybody gets it, and what they make of it: the same numbers for all, us too."""
+        metadata = {p.MISSING: ",".join(map(str, missing))}
+        if mean is None or not is_finite(mean):  # finite values may have a sum that is not
+            return encode({}, metadata), None
+        compression = self._state.settings.compression
+        answer = encode({p.VALUES: mean}, metadata, compression=compression)
+        return answer, mean if compression == "none" else decode(answer.joined()).tensors()[p.VALUES]
+
+
+def _opened(message: Message) -> torch.Tensor:
+    try:
+        values = message.tensors()[p.VALUES]
+    except MalformedTensors as exc:
+        raise PeerRefused(str(exc)) from exc
+    if not is_finite(values):
+        raise PeerRefused("this part has NaN or infinite values")
+    return values

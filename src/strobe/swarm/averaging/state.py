@@ -1,0 +1,53 @@
+"""What both sides of a round share: the group, our values, the averages as they come, and who failed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar
+
+import torch
+
+from strobe.swarm.averaging.group import Group, Member
+from strobe.swarm.averaging.protocol import VALUES
+from strobe.swarm.averaging.settings import Settings
+from strobe.swarm.net.network import Network
+from strobe.swarm.tensors import TensorSpec
+
+_Result = TypeVar("_Result")
+_FLOAT: Final = "F32"
+
+
+class Crunch(Protocol):
+    """Runs what takes long, elsewhere than on the event loop."""
+
+    def __call__(self, work: Callable[[], _Result]) -> Awaitable[_Result]: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundState:
+    """One round of this peer."""
+
+    group: Group
+    #: ours in the group
+    place: int
+    vector: torch.Tensor
+    network: Network
+    settings: Settings
+    crunch: Crunch
+    #: local values, replaced by averages as they come
+    average: torch.Tensor = field(init=False)
+    #: places of those of whom something is missing
+    failed: set[int] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.average = self.vector.clone()
+
+    @property
+    def me(self) -> Member:
+        return self.group.members[self.place]
+
+
+def part_specs(length: int) -> dict[str, TensorSpec]:
+    """Return what a part of so many values looks like on the wire."""
+    return {VALUES: TensorSpec(_FLOAT, (length,))}
