@@ -15,9 +15,14 @@ hosts = st.one_of(
 )
 
 
-@given(st.lists(hosts, min_size=1, max_size=8), st.integers(1, 65535), st.binary(min_size=20, max_size=20))
-def test_an_address_survives_its_text(names: list[str], port: int, peer: bytes) -> None:
-    address = Address(PeerId(peer), tuple(names), port)
+ids = st.binary(min_size=20, max_size=20).map(PeerId)
+
+
+@given(
+    st.lists(hosts, min_size=1, max_size=8), st.integers(1, 65535), st.lists(ids, min_size=1, max_size=2, unique=True)
+)
+def test_an_address_survives_its_text(names: list[str], port: int, peers: list[PeerId]) -> None:
+    address = Address(peers[0], tuple(names), port, *peers[1:])
     assert Address.parse(str(address)) == address
 
 
@@ -34,6 +39,18 @@ def test_contacts_keep_the_order_of_the_hosts() -> None:
     address = Address.parse(f"strobe://{peer_text(ID)}@127.0.0.1,[::1]:4711")
     assert address.contacts == (Contact(ID, "127.0.0.1", 4711), Contact(ID, "::1", 4711))
     assert address.contact == address.contacts[0]
+
+
+def test_an_address_through_a_relay_names_it_in_every_contact() -> None:
+    relay = PeerId(bytes(20))
+    address = Address.parse(f"strobe://{peer_text(ID)}@127.0.0.1,[::1]:4711/{peer_text(relay)}")
+    assert address.contacts == (Contact(ID, "127.0.0.1", 4711, relay), Contact(ID, "::1", 4711, relay))
+
+
+@pytest.mark.parametrize("relay", ["", "x", peer_text(ID), peer_text(bytes(20)) + "/"])
+def test_a_wrong_relay_is_refused(relay: str) -> None:
+    with pytest.raises(UsageError):
+        Address.parse(f"strobe://{peer_text(ID)}@127.0.0.1:4711/{relay}")
 
 
 @pytest.mark.parametrize(
