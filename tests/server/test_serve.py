@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import re
 import signal
 import socket
 import ssl
@@ -21,6 +22,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from strobe.cli import main
 from strobe.home import Home
+from strobe.remote.answer import Ok, Retry
+from strobe.remote.link import Link
+from strobe.remote.target import Target
 from tests.server.processes import Running, make_key, running
 
 pytestmark = pytest.mark.slow
@@ -232,6 +236,21 @@ def test_tls(tmp_path: Path) -> None:
         place = ("127.0.0.1", int(server.url.rpartition(":")[2]))
         with socket.create_connection(place) as plain, old.wrap_socket(plain, server_hostname=place[0]) as wrapped:
             assert "GCM" in str(wrapped.cipher()) or "CHACHA20" in str(wrapped.cipher())
+
+
+def test_an_authority_of_ones_own_is_trusted_where_it_is_named(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    with running(tmp_path / "home", "--tls-cert", str(cert), "--tls-key", str(key)) as server:
+        for target in (
+            Target(base_url=server.url, ca_bundle=str(cert)),
+            Target(base_url=server.url, way={"REQUESTS_CA_BUNDLE": str(cert)}),
+            Target(base_url=server.url, way={"SSL_CERT_FILE": str(cert)}),
+        ):
+            assert isinstance(Link(target).connect(), Ok)
+        # A machine that is busy may be too slow for a handshake; never is it one that works.
+        answers = [Link(Target(base_url=server.url)).connect() for _ in range(3)]
+        assert {type(answer) for answer in answers} == {Retry}
+        assert any(re.search("certificate verify failed.*set ca_bundle", str(answer)) for answer in answers), answers
 
 
 def test_login_and_logout(

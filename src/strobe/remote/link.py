@@ -292,4 +292,5 @@ def _slices(body: bytes) -> Iterator[bytes]:
 def _describe(error: Exception) -> str:
     """Return urllib3's story without the object at its start."""
     text = str(error) or type(error).__name__
-    return text.partition("): ")[2] or text if text.startswith(("HTTP", "<", "(")) else text
+    text = text.partition("): ")[2] or text if text.startswith(("HTTP", "<", "(")) else text
+    return f"{text}; if it is to be trusted, set ca_bundle" if "CERTIFICATE_VERIFY_FAILED" in text else text
