@@ -11,7 +11,7 @@ from statistics import mean, median
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strobe.drawing import smooth
@@ -49,6 +49,7 @@ def by_definition(x: list[float], y: list[float], amount: float, kind: str, at: 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(curves, st.floats(0.1, 0.95))
+@example(([0.0, 5e-324], [0.0, 0.0]), 0.5)
 def test_it_is_what_its_definition_says(kind: Any, curve: tuple[list[float], list[float]], amount: float) -> None:
     x, y = curve
     found = smooth(y, x, amount, kind)

@@ -81,14 +81,14 @@ def _smoothed(x: Sequence[float], y: Sequence[float], amount: float, kind: Smoot
 
 
 def _ema(x: Sequence[float], y: Sequence[float], weight: float, unit: float) -> list[float]:
-    out, rate = [], math.log(weight) / unit
+    out, decay = [], math.log(weight)
     total = mean = 0.0
     last = x[0]
     for place, value in zip(x, y, strict=True):
         if math.isnan(value):
             out.append(value)
             continue
-        total = total * math.exp(rate * (place - last)) + 1
+        total = total * math.exp(decay * ((place - last) / unit)) + 1  # not decay/unit first: a unit may be tiny
         # In this form, unlike as a quotient of two sums, a constant is left exactly alone.
         mean += (value - mean) / total if math.isfinite(value - mean) else value / total - mean / total
         last = place

@@ -77,7 +77,7 @@ function dispatch(
 /** Bias-corrected exponential average of ascending x: each value weighs `weight` to the power of its distance. */
 export function ema(x: Float64Array, y: Float64Array, weight: number, unit: number): Float64Array {
   const out = new Float64Array(y.length);
-  const rate = Math.log(weight) / unit;
+  const perUnit = Math.log(weight);
   let lastGap = Number.NaN;
   let decay = 0;
   let total = 0;
@@ -92,7 +92,7 @@ export function ema(x: Float64Array, y: Float64Array, weight: number, unit: numb
     const here = x[i] as number;
     const gap = here - lastX;
     if (gap !== lastGap) {
-      decay = gap === 0 ? 1 : Math.exp(rate * gap);
+      decay = gap === 0 ? 1 : Math.exp(perUnit * (gap / unit)); // not perUnit / unit first: a unit may be tiny
       lastGap = gap;
     }
     lastX = here;

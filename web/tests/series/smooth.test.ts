@@ -131,6 +131,10 @@ describe("ema", () => {
     expect(ema(f(0, 2), f(0, 1), 0.5, 1)[1]).toBeCloseTo(1 / 1.25, 14);
   });
 
+  it("goes by distance however small the unit is", () => {
+    expect(ema(f(0, 5e-324), f(0, 1), 0.5, 5e-324)[1]).toBeCloseTo(1 / 1.5, 14);
+  });
+
   it("walks along an x that goes back", () => {
     const got = smooth(f(5, 4, 3, 2), f(1, 2, 3, 4), { kind: "ema", amount: 0.5 });
     expect(got).toEqual(smooth(f(0, 1, 2, 3), f(1, 2, 3, 4), { kind: "ema", amount: 0.5 }));
