@@ -293,6 +293,38 @@ def test_who_does_not_keep_up_is_let_go(store: Store, monkeypatch: pytest.Monkey
     run_with_hub(store, test)
 
 
+def test_who_was_let_go_comes_back_however_much_was_missed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscription_module, "_QUEUE_EVENTS", 3)
+    logger = Logger(store)
+    interest = Interest(frozenset([logger.id]))
+
+    async def test(hub: Hub) -> None:
+        slow, quick = await watch(hub, interest), await watch(hub, interest)
+        await slow.until(has("hello"))
+        for step in range(6):
+            await in_thread(logger.log, step, x=step)
+            await quick.until(has("run", step + 1))
+        assert slow.subscription.ending == "slow"
+        # What is kept would be too much for it again: it would be let go for ever.
+        back = await watch(hub, interest, slow.last_id)
+        told = await back.until(has("reset"))
+        assert told[-1][1] == {"runs": [str(logger.path)]}
+        assert back.subscription.ending is None
+
+    run_with_hub(store, test)
+
+
+def test_what_changed_long_ago_is_no_news(store: Store) -> None:
+    logger = Logger(store, clock=lambda: time.time_ns() - 3600 * 10**9)
+    logger.log(0, x=1.0)
+
+    async def test(hub: Hub) -> None:
+        watcher = await watch(hub, Interest(frozenset([logger.id]), keys=frozenset("x")))
+        assert [event for event, _, _ in await watcher.quiet()] == ["hello"]
+
+    run_with_hub(store, test)
+
+
 def test_all_streams_end_when_the_server_stops(store: Store) -> None:
     logger = Logger(store)
     is_stopping = False

@@ -13,7 +13,7 @@ import logging
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -116,10 +116,11 @@ class Hub:
         self._subscribers.add(subscription)
         # Without an id if something was missed: who loses the connection right after it must ask for that again.
         subscription.put(self._written("hello", {"hub": self.name}, has_id=place is None))
-        if place is not None and is_whole:
-            for event in self._kept:
-                if event.number > place.number and interest.wants(event):
-                    subscription.put(self._write(event))
+        kept = [] if place is None or not is_whole else [*self._kept_since(place, interest)]
+        # Who was let go because so much had happened is not sent all of that again, to be let go again.
+        if is_whole and subscription.has_room(kept):
+            for message in kept:
+                subscription.put(message)
         elif place is not None:
             try:
                 missed = await anyio.to_thread.run_sync(lambda: self._missed(interest, place))
@@ -207,12 +208,15 @@ class Hub:
         self._since_ns = max([self._since_ns, *(run.changed_ns for run in seen)])
         if is_first:
             return
-        # A change that was seen just before somebody asked for it was not told: it is news to them.
+        # A change that was seen just before somebody asked for it was not told: it is news to them. What lies
+        # longer back they have read: after an import, or when nothing else happens, that may be every run there is.
         newcomers, self._looked_for = interests - self._looked_for, interests
+        recent_ns = self._clock() - OVERLAP_NS
         changed: list[_Change] = []
         for run in seen:
             watching = [interest for interest in interests if interest.covers(run.id, run.project_id)]
-            before = None if newcomers.intersection(watching) else known.get(run.id)
+            is_news = run.changed_ns >= recent_ns and bool(newcomers.intersection(watching))
+            before = None if is_news else known.get(run.id)
             if watching and before != tokens[run.id]:
                 keys = frozenset[str]().union(*(interest.keys for interest in watching))
                 changed.append(_Change(run, before is None or before[0] != run.version, keys))
@@ -275,6 +279,11 @@ class Hub:
         oldest = self._kept[0].number if self._kept else self._number + 1
         is_ours = place.hub == self.name and place.number <= self._number
         return is_ours and covered is not None and covered[0] <= place.number and oldest <= place.number + 1
+
+    def _kept_since(self, place: Place, interest: Interest) -> Iterator[bytes]:
+        for event in self._kept:
+            if event.number > place.number and interest.wants(event):
+                yield self._write(event)
 
     def _missed(self, interest: Interest, place: Place) -> dict[str, Any]:
         since_ns = place.changed_ns - OVERLAP_NS

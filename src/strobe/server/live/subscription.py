@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from typing import Literal
 
 from strobe.server.live.interest import Interest
@@ -26,6 +27,11 @@ class Subscription:
         self._waiting: deque[bytes] = deque()
         self._num_bytes = 0
         self._is_there = asyncio.Event()
+
+    def has_room(self, messages: Sequence[bytes]) -> bool:
+        """Tell whether these can be added without ending it, with as much again to come."""
+        num_bytes = self._num_bytes + sum(map(len, messages))
+        return 2 * (len(self._waiting) + len(messages)) <= _QUEUE_EVENTS and 2 * num_bytes <= _QUEUE_BYTES
 
     def put(self, message: bytes) -> None:
         """Add a message; a subscriber that has too many of them ends."""
