@@ -25,6 +25,7 @@ from strobe.home import Home
 from strobe.remote.answer import Ok, Retry
 from strobe.remote.link import Link
 from strobe.remote.target import Target
+from strobe.settings import resolve
 from tests.server.processes import Running, make_key, running
 
 pytestmark = pytest.mark.slow
@@ -268,11 +269,13 @@ def test_login_and_logout(
         assert stat.S_IMODE(settings.stat().st_mode) == 0o600
         assert key in settings.read_text()
         assert server.url in settings.read_text()
+        assert resolve({}).login_entity == "ada"
         assert main(["login", key]) == 0, "the server is known by now"
         capfd.readouterr()
         assert main(["logout"]) == 0
         assert key not in settings.read_text()
         assert server.url not in settings.read_text()
+        assert resolve({}).login_entity is None
         monkeypatch.setenv("STROBE_API_KEY", key)
         assert main(["logout"]) == 0
         assert "STROBE_API_KEY" in capfd.readouterr().err

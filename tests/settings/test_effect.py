@@ -52,6 +52,14 @@ def test_a_server_makes_the_mode_online(start: Start) -> None:
     assert (run.offline, run.url) == (False, f"http://127.0.0.1:9/local/uncategorized/runs/{run.id}")
 
 
+@shows("login_entity")
+def test_a_link_that_is_passed_on_names_whoever_signed_in(start: Start) -> None:
+    run = start(base_url="http://127.0.0.1:9", login_entity="ada")
+    assert run.url == f"http://127.0.0.1:9/ada/uncategorized/runs/{run.id}"
+    run = start(base_url="http://127.0.0.1:9", login_entity="ada", entity="team")
+    assert run.url == f"http://127.0.0.1:9/team/uncategorized/runs/{run.id}"
+
+
 def test_online_without_an_agent_records_here_says_so_in_one_line_and_waits_for_nobody(
     start: Start, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,7 @@ def _login(args: Namespace) -> int:
     # The key goes first and comes last: at no moment does the file pair it with another server.
     remove_setting("api_key", cwd=cwd)
     write_setting("base_url", settings.base_url, cwd=cwd)
+    write_setting("login_entity", str(found["entity"]), cwd=cwd)
     kept = write_setting("api_key", key, cwd=cwd)
     if args.json:
         answer = {name: found.get(name) for name in ("user", "entity", "scopes", "version")}

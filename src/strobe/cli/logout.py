@@ -25,7 +25,7 @@ def _logout(args: Namespace) -> int:
     from strobe.settings.change import remove_setting
 
     screen, cwd = Screen(args), working_directory()
-    gone = [remove_setting(name, cwd=cwd) for name in ("api_key", "base_url")]
+    gone = [remove_setting(name, cwd=cwd) for name in ("api_key", "base_url", "login_entity")]
     was_set = any(change.was_set for change in gone)
     if args.json:
         screen.json({"was_set": was_set, "file": str(gone[0].path)})

@@ -7,6 +7,7 @@ from contextlib import suppress
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
+from strobe.home import LOCAL_ENTITY
 from strobe.journal import event as ev
 
 if TYPE_CHECKING:
@@ -133,13 +134,15 @@ class RunAttributes:
     @property
     def url(self) -> str | None:
         """The run's page on the server; None without one."""
-        base = self._settings.base_url if not self.offline else None
-        return f"{base}/{self.entity}/{self.project}/runs/{self.id}" if base else None
+        project = self.project_url
+        return f"{project}/runs/{self.id}" if project else None
 
     @property
     def project_url(self) -> str | None:
         base = self._settings.base_url if not self.offline else None
-        return f"{base}/{self.entity}/{self.project}" if base else None
+        # "local" is whoever reads it: a link that is passed on names the owner.
+        entity = self._settings.login_entity or self.entity if self.entity == LOCAL_ENTITY else self.entity
+        return f"{base}/{entity}/{self.project}" if base else None
 
     @property
     def sweep_url(self) -> str | None:
