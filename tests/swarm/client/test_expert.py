@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from strobe.errors import UsageError
-from strobe.swarm.client import BadReply, CallOptions, RemoteExpert, get_experts
+from strobe.swarm.client import BadReply, CallOptions, Link, RemoteExpert, get_experts
+from strobe.swarm.client.stub import ExpertStub
 from strobe.swarm.dht import DHT
 from strobe.swarm.experts import ExpertInfo, ExpertPlace, SchemaMismatch, parse_uid, schema
-from strobe.swarm.net import PeerUnreachable, Sendable
+from strobe.swarm.net import PeerRefused, PeerUnreachable, Sendable
 from strobe.swarm.tensors import TensorSpec, decode, encode
 from tests.swarm.experts.peers import HIDDEN, server, swarm
 
@@ -114,7 +115,7 @@ def lie(dht: DHT, *, info: bytes | None = None, answer: Callable[[Any], Sendable
     """Serve an expert that says and answers what it likes."""
 
     async def serve(node: Any) -> None:
-        node.network.serve(schema.INFO, lambda caller, payload: info if info is not None else INFO.packed())
+        node.network.serve(schema.INFO, lambda caller, payload: info if info is not None else schema.pack_infos([INFO]))
         if answer is not None:
             node.network.serve(schema.FORWARD, lambda caller, payload: answer(payload))
             node.network.serve(schema.BACKWARD, lambda caller, payload: answer(payload))
@@ -164,17 +165,19 @@ def test_values_that_are_not_finite_pass_for_those_who_want_them(pair: list[DHT]
     [
         b"",
         b"{}",
+        b"[]",
+        b"[null, null]",
         b"[" * 5000,
-        b"x" * 100_000,
-        b'{"uid":"ffn.0.2","expert_class":"f","inputs":{"x":{"dtype":"F32","shape":[4]}},'
-        b'"outputs":{"0":{"dtype":"F32","shape":[4]}},"max_batch_size":8}',
-        b'{"uid":"ffn.0.1","expert_class":"f","inputs":{},"outputs":{},"max_batch_size":8}',
-        b'{"uid":"ffn.0.1","expert_class":"f","inputs":{"x":{"dtype":"F32","shape":[1000000,1000000]}},'
-        b'"outputs":{"0":{"dtype":"F32","shape":[4]}},"max_batch_size":8}',
-        b'{"uid":"ffn.0.1","expert_class":"f","inputs":{"x":{"dtype":"EVIL","shape":[4]}},'
-        b'"outputs":{"0":{"dtype":"F32","shape":[4]}},"max_batch_size":8}',
-        b'{"uid":"ffn.0.1","expert_class":"f","inputs":{"a:b":{"dtype":"F32","shape":[4]}},'
-        b'"outputs":{"0":{"dtype":"F32","shape":[-4]}},"max_batch_size":8}',
+        b"x" * 300_000,
+        b'[{"uid":"ffn.0.2","expert_class":"f","inputs":{"x":{"dtype":"F32","shape":[4]}},'
+        b'"outputs":{"0":{"dtype":"F32","shape":[4]}},"max_batch_size":8}]',
+        b'[{"uid":"ffn.0.1","expert_class":"f","inputs":{},"outputs":{},"max_batch_size":8}]',
+        b'[{"uid":"ffn.0.1","expert_class":"f","inputs":{"x":{"dtype":"F32","shape":[1000000,1000000]}},'
+        b'"outputs":{"0":{"dtype":"F32","shape":[4]}},"max_batch_size":8}]',
+        b'[{"uid":"ffn.0.1","expert_class":"f","inputs":{"x":{"dtype":"EVIL","shape":[4]}},'
+        b'"outputs":{"0":{"dtype":"F32","shape":[4]}},"max_batch_size":8}]',
+        b'[{"uid":"ffn.0.1","expert_class":"f","inputs":{"a:b":{"dtype":"F32","shape":[4]}},'
+        b'"outputs":{"0":{"dtype":"F32","shape":[-4]}},"max_batch_size":8}]',
     ],
 )
 def test_descriptions_that_make_no_sense_are_refused(pair: list[DHT], info: bytes) -> None:
@@ -187,3 +190,28 @@ def test_many_experts_are_found_with_one_question(pair: list[DHT]) -> None:
     with server(pair[0], "ffn.0.1", "ffn.0.3"):
         found = get_experts(pair[1], ["ffn.0.1", "ffn.0.2", "ffn.0.3", "ffn.0.1"])
         assert [each is not None and each.uid for each in found] == ["ffn.0.1", False, "ffn.0.3", "ffn.0.1"]
+
+
+def test_the_experts_of_one_peer_are_described_together(pair: list[DHT]) -> None:
+    asked: list[str] = []
+    infos = {uid: ExpertInfo(uid, "ffn", INFO.inputs, INFO.outputs, 8) for uid in ("ffn.0.1", "ffn.0.3")}
+
+    def describe(caller: Any, payload: Any) -> bytes:
+        asked.append(bytes(payload).decode())
+        return schema.pack_infos([infos.get(uid) for uid in asked[-1].split("\n")])
+
+    async def serve(node: Any) -> None:
+        node.network.serve(schema.INFO, describe)
+
+    pair[0].run_coroutine(serve)
+    link = Link(pair[1])
+    stubs = [
+        ExpertStub(ExpertPlace(parse_uid(uid), pair[0].address), link, CallOptions(timeout_s=20.0))
+        for uid in ("ffn.0.1", "ffn.0.2", "ffn.0.3")
+    ]
+    assert stubs[0].info.uid == "ffn.0.1"
+    assert stubs[2].info.uid == "ffn.0.3"
+    assert [set(names.split("\n")) for names in asked] == [{"ffn.0.1", "ffn.0.2", "ffn.0.3"}]
+    with pytest.raises(PeerRefused, match=r"no expert 'ffn\.0\.2' there"):
+        stubs[1].info  # noqa: B018
+    assert asked[1:] == ["ffn.0.2"]

@@ -15,6 +15,7 @@ from strobe.swarm.client import Patience, RemoteMixtureOfExperts, RemoteSwitchMi
 from strobe.swarm.client.silence import Silence
 from strobe.swarm.dht import DHT, Node, get_dht_time
 from strobe.swarm.experts import ExpertInfo, Server, Training, declare_experts
+from strobe.swarm.experts.schema import pack_infos
 from strobe.swarm.net.network import PeerId
 from strobe.swarm.tensors import TensorSpec, encode
 from tests.swarm.experts.peers import HIDDEN, server, swarm
@@ -148,7 +149,7 @@ def test_an_expert_that_answers_nan_or_is_of_another_kind_is_masked() -> None:
 
         def evil_info(uid: str) -> bytes:
             strange = {"x": TensorSpec("I64", (3, 3)), "y": TensorSpec("F32", ())}
-            return (info if uid == "ffn.0.0" else ExpertInfo(uid, "odd", strange, {"0": spec["x"]}, 8)).packed()
+            return pack_infos([info if uid == "ffn.0.0" else ExpertInfo(uid, "odd", strange, {"0": spec["x"]}, 8)])
 
         async def serve(node: Node) -> None:
             node.network.serve("expert.info", lambda c, payload: evil_info(bytes(payload).decode()))

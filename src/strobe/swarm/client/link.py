@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from typing import Final
 
 from strobe.errors import Error, UsageError
+from strobe.swarm.client.strangers import Strangers
 from strobe.swarm.dht import DHT, DhtStopped, Node
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Network, Payload, PeerBusy, PeerUnreachable, Sendable
@@ -23,6 +24,7 @@ class Link:
 
     def __init__(self, dht: DHT) -> None:
         self.dht = dht
+        self.strangers = Strangers()
         try:
             self._network = dht.run_coroutine(_network_of)
         except DhtStopped:

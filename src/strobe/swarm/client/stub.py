@@ -18,8 +18,8 @@ from strobe.errors import Error, UsageError
 from strobe.swarm.client.link import Link
 from strobe.swarm.experts import schema
 from strobe.swarm.experts.directory import ExpertPlace
-from strobe.swarm.experts.schema import ExpertInfo, SchemaMismatch, check_rows, parse_info
-from strobe.swarm.net.network import Payload, Sendable
+from strobe.swarm.experts.schema import ExpertInfo, SchemaMismatch, check_rows, parse_infos
+from strobe.swarm.net.network import Payload, PeerRefused, Sendable
 from strobe.swarm.tensors import COMPRESSIONS, MalformedTensors, TensorSpec, decode, encode, is_finite
 
 
@@ -51,25 +51,36 @@ class ExpertStub:
         self.options = options
         self._info: ExpertInfo | None = None
         self._lock = threading.Lock()
+        link.strangers.add(self)
 
     @property
     def info(self) -> ExpertInfo:
-        """What the expert takes and gives; asked for when it is first needed."""
-        with self._lock:
-            if self._info is None:
-                self.finish_info(self.begin_info().result())
-            assert self._info is not None
-            return self._info
+        """What the expert takes and gives; asked for when it is first needed, together with others of that peer."""
+        if self._info is None:
+            with self._lock:
+                if self._info is None:
+                    others = self.link.strangers.near(self)
+                    self.finish_info(self.begin_info(others).result(), others)
+        assert self._info is not None
+        return self._info
 
     @property
     def has_info(self) -> bool:
         return self._info is not None
 
-    def begin_info(self) -> Future[Payload]:
-        return self._ask(schema.INFO, self.place.uid.encode())
+    def begin_info(self, others: Sequence[ExpertStub] = ()) -> Future[Payload]:
+        """Ask what this expert, and others of the same peer, take and give."""
+        return self._ask(schema.INFO, "\n".join(stub.place.uid for stub in (self, *others)).encode())
 
-    def finish_info(self, payload: Payload) -> None:
-        self._info = parse_info(payload, self.place.uid)
+    def finish_info(self, payload: Payload, others: Sequence[ExpertStub] = ()) -> None:
+        asked = [self, *others]
+        infos = parse_infos(payload, [stub.place.uid for stub in asked])
+        if infos[0] is None:
+            raise PeerRefused(f"no expert {self.place.uid!r} there")
+        for stub, info in zip(asked, infos, strict=True):
+            stub._info = info
+            if info is not None:
+                self.link.strangers.discard(stub)
 
     def begin_forward(self, inputs: Sequence[torch.Tensor]) -> Future[Payload]:
         """Send a forward pass; leave the inputs alone until it is finished."""

@@ -7,7 +7,7 @@ against it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -27,7 +27,9 @@ UID: Final = "uid"
 COMPRESSION: Final = "compression"
 
 _MAX_ROW_BYTES: Final = 64 << 20
-_MAX_INFO_BYTES: Final = 64 << 10
+_MAX_INFO_BYTES: Final = 256 << 10
+#: experts that one request may ask about
+MAX_DESCRIBED: Final = 64
 
 
 class SchemaMismatch(Error):
@@ -43,9 +45,6 @@ class ExpertInfo(msgspec.Struct, frozen=True):
     outputs: dict[str, TensorSpec]
     max_batch_size: int
 
-    def packed(self) -> bytes:
-        return msgspec.json.encode(self)
-
     @property
     def grads(self) -> dict[str, TensorSpec]:
         """What comes back for the inputs: gradients of those that have some."""
@@ -56,7 +55,7 @@ class ExpertInfo(msgspec.Struct, frozen=True):
         return {grad_name(name): spec for name, spec in self.outputs.items() if spec.is_float}
 
 
-_decoder = msgspec.json.Decoder(ExpertInfo)
+_decoder = msgspec.json.Decoder(list[ExpertInfo | None])
 
 
 def grad_name(output: str) -> str:
@@ -64,14 +63,29 @@ def grad_name(output: str) -> str:
     return f"grad.{output}"
 
 
-def parse_info(payload: Payload, uid: str) -> ExpertInfo:
-    """Return what a peer says about an expert; SchemaMismatch if it makes no sense."""
+def pack_infos(infos: Sequence[ExpertInfo | None]) -> bytes:
+    """Return the answer to those who ask about experts, None in the place of one that is not here."""
+    return msgspec.json.encode(infos)
+
+
+def parse_infos(payload: Payload, uids: Sequence[str]) -> list[ExpertInfo | None]:
+    """Return what a peer says about the experts that it was asked about; SchemaMismatch if it makes no sense."""
+    said = f"the description of {', '.join(uids):.200}"
     if len(payload) > _MAX_INFO_BYTES:
-        raise SchemaMismatch(f"the description of {uid} has {len(payload)} bytes; at most {_MAX_INFO_BYTES} are taken")
+        raise SchemaMismatch(f"{said} has {len(payload)} bytes; at most {_MAX_INFO_BYTES} are taken")
     try:
-        info = _decoder.decode(payload)
+        infos = _decoder.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
-        raise SchemaMismatch(f"the description of {uid} is none: {exc}") from exc
+        raise SchemaMismatch(f"{said} is none: {exc}") from exc
+    if len(infos) != len(uids):
+        raise SchemaMismatch(f"asked about {len(uids)} experts, the peer describes {len(infos)}")
+    for uid, info in zip(uids, infos, strict=True):
+        if info is not None:
+            _check_info(uid, info)
+    return infos
+
+
+def _check_info(uid: str, info: ExpertInfo) -> None:
     if info.uid != uid:
         raise SchemaMismatch(f"asked about {uid}, the peer describes {info.uid!r:.80}")
     for specs in (info.inputs, info.outputs):
@@ -79,7 +93,6 @@ def parse_info(payload: Payload, uid: str) -> ExpertInfo:
             raise SchemaMismatch(f"{uid} says that it has {len(specs)} inputs or outputs")
         for name, spec in specs.items():
             _check_spec(uid, name, spec)
-    return info
 
 
 def _check_spec(uid: str, name: str, spec: TensorSpec) -> None:

@@ -34,7 +34,7 @@ from strobe.swarm.tensors import (
     is_finite,
 )
 
-_MAX_UID = 256
+_MAX_ASKED = schema.MAX_DESCRIBED * 256
 #: bytes of a request that may be computed on the loop
 _SMALL = 32 << 10
 _log = logging.getLogger("strobe.swarm.experts")
@@ -87,7 +87,11 @@ class Service:
         network.serve(schema.STATUS, lambda caller, payload: msgspec.json.encode(self._status()))
 
     def _info(self, caller: Caller, payload: Payload) -> bytes:
-        return self._backend(bytes(payload[:_MAX_UID]).decode(errors="replace")).info.packed()
+        uids = bytes(payload[:_MAX_ASKED]).decode(errors="replace").split("\n")[: schema.MAX_DESCRIBED]
+        known = [self._backends.get(uid) for uid in uids]
+        if not any(known):
+            raise PeerRefused(f"no expert {', '.join(uids)!r:.80} here")
+        return schema.pack_infos([backend.info if backend is not None else None for backend in known])
 
     def _backend(self, uid: str) -> ExpertBackend:
         backend = self._backends.get(uid)
