@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from strobe.errors import NotInStore
+from strobe.errors import NotInStore, StoreConflict
 from strobe.home import RunPath
 from strobe.journal.attempt import Attempt
 from strobe.store.database import Cursor, Database
@@ -24,6 +24,8 @@ _COLUMNS = (
     "run.id, project.entity, project.name, run.name, run.project_id, run.state, run.created_ns, run.started_ns,"
     " run.ended_ns, run.heartbeat_ns, run.changed_ns, run.version, run.deleted_ns, run.stop_by, run.num_rows"
 )
+#: states of a run whose process may still be there; one that is called crashed may only be out of reach
+_MAY_LIVE = ("running", "crashed")
 _DAY_NS = 24 * 3600 * 10**9
 _FROM = "FROM run JOIN project ON project.id = run.project_id"
 
@@ -124,7 +126,7 @@ class Runs:
                     row = find_run(cursor, path, with_deleted=True)
                 except NotInStore:
                     continue  # removed for good since it was taken in: nothing to stop
-                if row.stop_by is not None and row.state in ("running", "crashed"):
+                if row.stop_by is not None and row.state in _MAY_LIVE:
                     stop.append(row.path)
             return stop
 
@@ -145,7 +147,7 @@ class Runs:
                 cursor.run("UPDATE run SET heartbeat_ns = ? WHERE id = ?", now_ns, row.id)
                 if row.state == "crashed":  # it was only out of reach
                     _set_state(cursor, row.id, read_facts(cursor, row.id).state, now_ns)
-                if row.stop_by is not None and row.state in ("running", "crashed"):
+                if row.stop_by is not None and row.state in _MAY_LIVE:
                     stop.append(path)
             return stop
 
@@ -177,10 +179,15 @@ class Runs:
         self._database.write(lambda cursor: _set_state(cursor, run_id, state, now_ns))
 
     def request_stop(self, path: RunPath, *, by: str, now_ns: int) -> RunRow:
-        """Ask the run's process to stop; its agent hears of it with its next sign of life."""
+        """Ask the run's process to stop; its agent hears of it with its next sign of life.
+
+        Raises StoreConflict if the run is over.
+        """
 
         def change(cursor: Cursor) -> RunRow:
             row = find_run(cursor, path)
+            if row.state not in _MAY_LIVE:
+                raise StoreConflict(f"{path} is {row.state}: there is nothing left to stop")
             cursor.run("UPDATE run SET stop_by = ? WHERE id = ?", by, row.id)
             touch(cursor, row.id, now_ns)
             return find_run(cursor, path)

@@ -226,6 +226,12 @@ def test_a_wish_to_stop_reaches_the_run(table: Table) -> None:
     assert answer.json()["stop"] == ["ann/p/r"]
 
 
+def test_a_run_that_is_over_cannot_be_stopped(filled: Table) -> None:
+    answer = filled.ask("POST", "/runs/ann/p/r1/stop")
+    assert (answer.status_code, "nothing left to stop" in answer.json()["detail"]) == (409, True)
+    assert filled.get("/runs/ann/p/r1")["stop_by"] is None
+
+
 def test_strangers_see_nothing_and_readers_change_nothing(filled: Table) -> None:
     filled.ask("PATCH", "/projects/ann/p", json={"access": "private"})
     stranger = filled.stage.key("eve")
