@@ -1,30 +1,41 @@
-// The benchmarks of this home: the page that `strobe bench publish` writes, live, in a frame of its own. What it shows is
-// decided where the statistics are; here only whether there is something, and in which colours.
+// Benchmark results: the page that `strobe bench publish` writes, made by the server from the runs that carry results,
+// in a frame of its own. What it shows is decided where the statistics are; here only whose results, in which colours,
+// and where its links lead.
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { server } from "../../app/session";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { go } from "../../app/navigation";
 import { isDark } from "../../app/theme";
-import { address, ServerProblem, send } from "../../server/client";
+import { address, get } from "../../server/client";
+import { Select } from "../../ui/field";
 import { EmptyState, ErrorNote } from "../../ui/note";
+import { useParam } from "../run/params";
+import { said } from "./said";
 import "./benchmarks.css";
+
+/** GET /api/v1/benchmarks/projects */
+interface BenchProject {
+  entity: string;
+  project: string;
+  num_results: number;
+  newest_ns: number;
+}
 
 const PATH = "/benchmarks";
 
 export function BenchmarksPage(): JSX.Element {
+  const [projects, setProjects] = useState<BenchProject[] | null>(null);
   const [problem, setProblem] = useState<Error | null>(null);
-  const [isThere, setThere] = useState(false);
   useEffect(() => {
     const abort = new AbortController();
-    send("GET", PATH, { abort: abort.signal }).then(
-      () => setThere(true),
+    get<{ items: BenchProject[] }>(`${PATH}/projects`, {}, abort.signal).then(
+      (found) => setProjects(found.items),
       (error: Error) => {
         if (!abort.signal.aborted) setProblem(error);
       },
     );
     return () => abort.abort();
   }, []);
-  if (problem instanceof ServerProblem && problem.status === 404) return <Nothing />;
   if (problem) {
     return (
       <main class="page">
@@ -32,38 +43,67 @@ export function BenchmarksPage(): JSX.Element {
       </main>
     );
   }
-  if (!isThere) return <main class="page" aria-busy="true" />;
-  const source = address(PATH, { theme: isDark() ? "dark" : "light" });
+  if (projects === null) return <main class="page" aria-busy="true" />;
+  return projects.length > 0 ? <Results projects={projects} /> : <Nothing />;
+}
+
+function Results({ projects }: { projects: readonly BenchProject[] }): JSX.Element {
+  const [project, setProject] = useParam("project");
+  const [view, setView] = useParam("view", "results");
+  const frame = useRef<HTMLIFrameElement>(null);
+  // The view is in the address so that a link shows it, but the frame finds its way by itself once it is there.
+  const first = useRef(view);
+  const dark = isDark();
+  const source = useMemo(() => {
+    const hash = `#${encodeURIComponent(first.current)}`;
+    return address(PATH, { project: project || null, theme: dark ? "dark" : "light" }) + hash;
+  }, [project, dark]);
+  useEffect(() => {
+    const listen = (event: MessageEvent) => {
+      if (event.source === null || event.source !== frame.current?.contentWindow) return;
+      const word = said(event.data);
+      if (word?.kind === "run") go({ name: "run", ...word.run, tab: "" });
+      if (word?.kind === "view") {
+        first.current = word.view;
+        setView(word.view);
+      }
+    };
+    window.addEventListener("message", listen);
+    return () => window.removeEventListener("message", listen);
+  }, [setView]);
+  const names = projects.map((one) => `${one.entity}/${one.project}`);
   return (
     <main class="benchmarks">
       <h1 class="unseen">Benchmarks</h1>
-      <iframe title="Benchmark results" src={source} sandbox="allow-scripts" />
+      {projects.length > 1 && (
+        <div class="benchmarks-bar">
+          <Select
+            label="Project"
+            isLabelShown
+            value={project}
+            options={[
+              { value: "", title: "All projects" },
+              ...names.map((name) => ({ value: name, title: name })),
+            ]}
+            onChange={(name) => setProject(name, { push: true })}
+          />
+        </div>
+      )}
+      <iframe ref={frame} title="Benchmark results" src={source} sandbox="allow-scripts" />
     </main>
   );
 }
 
 function Nothing(): JSX.Element {
-  if (server.value?.auth) {
-    return (
-      <main class="page">
-        <EmptyState title="A server shows no benchmarks" icon="gauge">
-          <p>
-            <code>strobe ui</code> does, on the machine that measured them; each result is also a run of
-            project <code>bench</code>.
-          </p>
-        </EmptyState>
-      </main>
-    );
-  }
   return (
     <main class="page">
       <EmptyState title="There are no benchmark results here yet" icon="gauge">
         <p>
           <code>strobe bench run</code> measures the smoke tier in a few minutes, and the results show up
-          here.
+          here: each is a run with the job type <code>bench</code>.
         </p>
         <p class="quiet">
-          Results of other machines: <code>strobe bench publish site/ results.jsonl</code>
+          Results that are in a file: <code>strobe bench import results.jsonl</code>
         </p>
       </EmptyState>
     </main>

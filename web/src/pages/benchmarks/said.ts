@@ -1,0 +1,30 @@
+// What the page in the frame says to the one around it. It has no origin, so its words are checked like any other input.
+
+export interface RunName {
+  entity: string;
+  project: string;
+  run: string;
+}
+
+export type Said = { kind: "run"; run: RunName } | { kind: "view"; view: string };
+
+const VIEW = /^[a-z]{1,40}$/;
+
+/** Return what a message says, or null if it is none of ours. */
+export function said(message: unknown): Said | null {
+  if (typeof message !== "object" || message === null || !("strobe" in message)) return null;
+  if (message.strobe === "view" && "view" in message && typeof message.view === "string") {
+    return VIEW.test(message.view) ? { kind: "view", view: message.view } : null;
+  }
+  if (message.strobe === "run" && "run" in message && Array.isArray(message.run)) {
+    const [entity, project, run, ...more] = message.run as unknown[];
+    if (isName(entity) && isName(project) && isName(run) && more.length === 0) {
+      return { kind: "run", run: { entity, project, run } };
+    }
+  }
+  return null;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= 128;
+}
