@@ -69,10 +69,12 @@ def test_scores_have_the_digits_that_mean_something(value: float, text: str) -> 
 def test_markdown_has_the_seeds_columns_and_a_command_per_row() -> None:
     lines = table.markdown_tables([_record(status="missed")]).splitlines()
     header = [cell.strip() for cell in lines[2].strip("|").split("|")]
-    assert header == ["Model", "Implementation", "Mode", "Config", "Batch Size", "Score", "Units", "Reproduce"]
+    seeds = ["Model", "Implementation", "Mode", "Config", "Batch Size", "Score", "Units"]
+    assert header == [*seeds, "Spread", "Reproduce"]
     row = [cell.strip() for cell in lines[4].strip("|").split("|")]
     assert row[:7] == ["DLRM", "OOTB", "Inference", "A.1dev-embed4-fp32", "1024", "62.00*", "ex/s"]
-    assert row[7] == "`strobe bench run dlrm/ootb/inference/A.1dev-embed4-fp32 --batch 1024`"
+    assert row[7] == "±1.6 % n=3"
+    assert row[8] == "`strobe bench run dlrm/ootb/inference/A.1dev-embed4-fp32 --batch 1024`"
     assert lines[-1] == "- * = missed its latency limit"
 
 

@@ -86,7 +86,7 @@ def signs(record: Record) -> str:
 def score_text(record: Record, shown: Scale | None = None) -> str:
     """Return the median score with its signs, in the unit of its own scale or of another; or that there is none."""
     if record.error is not None or not record.samples:
-        return "failed"
+        return "left out" if record.is_left_out else "failed"
     return number_text((shown or scale(record)).factor * stats.median(record.samples)) + signs(record)
 
 
@@ -159,7 +159,8 @@ def markdown_tables(records: Iterable[Record]) -> str:
     """Return one Markdown table per system, each row with the command that measures it again."""
     parts = []
     for rows in by_system(records).values():
-        table = markdown((*HEADER, "Reproduce"), [(*cells(row), f"`{row.command}`") for row in rows])
+        lines = [(*cells(row), spread_text(row), f"`{row.command}`") for row in rows]
+        table = markdown((*HEADER, "Spread", "Reproduce"), lines)
         failures = [f"`{row.benchmark}` failed: {(row.error or '').splitlines()[0]}" for row in rows if row.error]
         notes = [f"- {text}" for text in (*legend(rows), *failures)]
         parts.append("\n\n".join(filter(None, [f"**{system_title(rows[-1])}**", table, "\n".join(notes)])))

@@ -81,6 +81,7 @@ def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 def _compare(args: argparse.Namespace) -> int:
     from strobe.bench.compare import History, Rule, compare, confirm
+    from strobe.bench.compare.remeasure import can_remeasure
     from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
@@ -93,9 +94,10 @@ def _compare(args: argparse.Namespace) -> int:
     rule = Rule(alpha=args.alpha, threshold=args.threshold / 100)
     records = read_results(args) if results_of(args).is_file() else []
     found = compare(_pairs(args, records), history=History(records), rule=rule)
-    if args.confirm and found.undecided:
-        with measuring(args, [(row.a, row.b) for row in found.undecided]) as measure:
-            found = confirm(found, measure, report=screen.note)
+    again = [row for row in found.undecided if can_remeasure(row.a) and can_remeasure(row.b)]
+    if args.confirm and again:
+        with measuring(args, [(row.a, row.b) for row in again]) as measure:
+            found = confirm(found, measure, rows=again, report=screen.note)
     _print(args, found, screen)
     if found.is_interrupted:
         return INTERRUPTED
@@ -165,6 +167,7 @@ def _code(word: str | None, own: list[Record], others: list[Record]) -> Iterator
 
 def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     from strobe.bench.compare import report
+    from strobe.bench.compare.remeasure import can_remeasure
 
     if args.json:
         screen.json(report.as_fields(found))
@@ -188,6 +191,8 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
         screen.note(f"not compared: {name}: {reason}")
     if found.undecided and not args.confirm:
         screen.note(f"{len(found.undecided)} row(s) inconclusive: --confirm measures them again, both sides in turns")
+    elif others := [row for row in found.undecided if not can_remeasure(row.b)]:
+        screen.note(f"{len(others)} row(s) are not of `strobe bench run`, and were not measured again")
 
 
 def _self_test(args: argparse.Namespace, screen: Screen) -> int:

@@ -75,9 +75,11 @@ def _is_wanted(key: str, words: Sequence[str]) -> bool:
 
 def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) -> Comparison | None:
     from strobe.bench.compare import Pairs, Rule, compare, confirm
+    from strobe.bench.compare.remeasure import can_remeasure
     from strobe.bench.history import suspicion
 
-    pairs = tuple(pair for series in found if (pair := suspicion(series)) is not None)
+    suspects = [pair for series in found if (pair := suspicion(series)) is not None]
+    pairs = tuple(pair for pair in suspects if can_remeasure(pair.a) and can_remeasure(pair.b))
     if not pairs:
         return None
     suspected = compare(Pairs(pairs), rule=Rule(threshold=args.threshold / 100))

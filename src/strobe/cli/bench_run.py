@@ -97,7 +97,8 @@ def _run(args: argparse.Namespace) -> int:
     kept += keep(args, records)
     print_table(args, records, screen)
     if cut := sum(0 < len(record.samples) < options.repeats for record in records):
-        screen.note(f"{cut} of {len(records)} rows have fewer than {options.repeats} repeats; more time: --minutes")
+        why = "interrupted" if results.is_interrupted else "more time: --minutes"
+        screen.note(f"{cut} of {len(records)} rows have fewer than {options.repeats} repeats; {why}")
     if args.pairs:
         _print_pairs(records, screen)
     upload(args, kept, screen)
@@ -179,8 +180,9 @@ def _exit_code(records: Sequence[Record], *, is_interrupted: bool) -> int:
 
     if is_interrupted:
         return INTERRUPTED
-    bad = [one for one in records if one.error or (one.correctness and not one.correctness.is_correct)]
-    return OK if not bad else FAILURE if len(bad) == len(records) else PARTIAL
+    tried = [one for one in records if not one.is_left_out]
+    bad = [one for one in tried if one.error or (one.correctness and not one.correctness.is_correct)]
+    return OK if not bad else FAILURE if len(bad) == len(tried) else PARTIAL
 
 
 def _rerun(args: argparse.Namespace) -> int:
@@ -192,7 +194,9 @@ def _rerun(args: argparse.Namespace) -> int:
         raise UsageError(
             f"{many} with an id that ends with {args.id!r} in {results_of(args)}; `strobe bench table --all`"
         )
-    words = shlex.split(found[0].command)[1:]
+    program, *words = shlex.split(found[0].command)
+    if program != "strobe":
+        raise UsageError(f"{args.id} was measured by another program; this measures it again: {found[0].command}")
     again = build(words).parse_args(words)
     for name in ("home", "json", "verbose", "quiet", "format", "results", "no_track"):
         setattr(again, name, getattr(args, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.web.accessibility import violations
 
 pytestmark = pytest.mark.slow
 
-VIEWS = ("results", "implementations", "systems", "curves", "history", "environment")
+VIEWS = ("results", "implementations", "commits", "systems", "curves", "history", "environment")
 OpenPage = Callable[..., Page]
 
 
@@ -151,6 +152,18 @@ def test_ootb_against_optimized_with_verdicts(open_page: OpenPage) -> None:
     row.locator("span[tabindex]").hover()
     expect(page.locator("#hint")).to_contain_text("none: measured in turns")
     expect(page.locator("main")).to_contain_text("Geometric mean")
+
+
+def test_commits_are_compared_with_the_newest(open_page: OpenPage) -> None:
+    page = open_page("commits")
+    row = page.locator("tr.row", has_text="regnety/optimized/inference/400MF-int8")
+    expect(row).to_contain_text("0.995×")  # two commits after the step
+    select = page.get_by_label("A → B")
+    expect(select.locator("option").first).to_have_text(re.compile(r"16a7f3c9, 2026-11-13 06:00 .* 17a7f3c9"))
+    expect(select.locator("option")).to_have_count(8)
+    select.select_option(index=7)  # before the step
+    expect(row).to_contain_text("0.89×")
+    expect(page.locator("tr", has_text="torch").last).to_contain_text("2.12.0")
 
 
 def test_systems_are_compared_with_what_differs(open_page: OpenPage) -> None:

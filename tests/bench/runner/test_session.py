@@ -79,7 +79,7 @@ def test_what_fails_is_a_row_with_its_last_lines_and_is_not_repeated() -> None:
     results = measure(_cells("Fails", "Plain"), _options(repeats=2), report=told.append)
     failed, fine = results.records
     assert failed.error is not None
-    assert failed.error.startswith("failed with exit code 1\n")
+    assert failed.error.startswith("RuntimeError: the fifth step is one too many (exit code 1)\n")
     assert failed.error.endswith("RuntimeError: the fifth step is one too many")
     assert failed.samples == ()
     assert len(fine.samples) == 2
@@ -187,7 +187,8 @@ def test_two_nodes_meet_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_row_for_two_nodes_says_so_on_one() -> None:
     record = _measure_one("Facts-2nodes")
-    assert record.error == "needs 2 nodes; run it on each with --node N --master HOST:PORT"
+    assert record.error == "not on this machine: needs 2 nodes; run it on each with --node N --master HOST:PORT"
+    assert record.is_left_out
 
 
 def _workers_of(path: Path) -> list[psutil.Process]:

@@ -21,6 +21,8 @@ import msgspec
 from strobe.bench.records import Record, read_records
 from strobe.errors import UsageError
 
+_RUN = ["strobe", "bench", "run"]
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -64,6 +66,11 @@ def checked_out(commit: str, root: Path) -> Iterator[Code]:
             _git(root, "worktree", "remove", "--force", str(place))
 
 
+def can_remeasure(record: Record) -> bool:
+    """Whether a row can be measured again from here: tests, load profiles and the swarm have programs of their own."""
+    return shlex.split(record.command)[: len(_RUN)] == _RUN
+
+
 def measure_row(record: Record, repeats: int, code: Code) -> Record:
     """Measure a row in so many fresh processes; what goes wrong is the error of the record, not an exception."""
     with tempfile.TemporaryDirectory(prefix="strobe-bench-") as directory:
@@ -81,10 +88,9 @@ def measure_row(record: Record, repeats: int, code: Code) -> Record:
 
 
 def _command(record: Record, repeats: int, code: Code) -> list[str]:
-    words = shlex.split(record.command)
-    if words[:3] != ["strobe", "bench", "run"]:
-        raise UsageError(f"{record.benchmark}: only results of `strobe bench run` are measured again, not {words[:3]}")
-    words = [_turned(word, code) for word in words[1:]]
+    if not can_remeasure(record):
+        raise UsageError(f"{record.benchmark}: only results of `strobe bench run` are measured again: {record.command}")
+    words = [_turned(word, code) for word in shlex.split(record.command)[1:]]
     # The last of two options counts.
     return [*words, "--repeats", str(repeats), "--no-track", "--quiet"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 from strobe.bench import stats, table
@@ -30,6 +30,8 @@ Fields = dict[str, Any]
 
 #: points of a distribution that are drawn
 _QUANTILES = 41
+#: with so many commits before it the newest one is compared
+_MAX_COMMITS = 8
 #: so many systems are compared with each other; more would be a page of its own
 _MAX_SYSTEMS = 6
 
@@ -49,6 +51,7 @@ def collect(records: Sequence[Record]) -> Fields:
             _between(a, b, by_system[a], by_system[b], history)
             for a, b in combinations(list(by_system)[-_MAX_SYSTEMS:], 2)
         ],
+        "commits": [found for own in by_system.values() for found in _commits(own, history)],
         "history": [_series(series) for series in trace(rows) if len(series.records) > 1],
         "legend": {sign: meaning for sign, meaning in table.MEANINGS.items() if sign != "~"},
     }
@@ -111,6 +114,33 @@ def _comparison(found: Comparison) -> Fields:
 def _between(a: str, b: str, of_a: Sequence[Record], of_b: Sequence[Record], history: History) -> Fields:
     found = compare(pair(of_a, of_b, across_systems=True), history=history)
     return {"a": a, "b": b, **_comparison(found)}
+
+
+def _commits(records: Sequence[Record], history: History) -> list[Fields]:
+    """Return the newest code that was measured on a system against what was measured there before, newest first."""
+    by_code: dict[str, list[Record]] = defaultdict(list)
+    for record in sorted(records, key=lambda record: record.id):
+        place = record.environment
+        # Uncommitted code may be another one in each session.
+        is_known = place.git_commit and not place.is_dirty
+        by_code[place.git_commit if is_known else place.started_at].append(record)
+    *earlier, last = by_code.values()
+    both = ((before, pair(before, last)) for before in reversed(earlier))
+    return [
+        {
+            "a": _code_name(before[-1]),
+            "b": _code_name(last[-1]),
+            "system": table.system_title(last[-1]),
+            **_comparison(compare(pairs, history=history)),
+        }
+        for before, pairs in islice((one for one in both if one[1].pairs), _MAX_COMMITS)
+    ]
+
+
+def _code_name(record: Record) -> str:
+    place = record.environment
+    commit = f"{place.git_commit[:8]}{'+' if place.is_dirty else ''}" if place.git_commit else "no commit"
+    return f"{commit}, {place.started_at[:16].replace('T', ' ')}"
 
 
 def _curves(records: Iterable[Record]) -> list[Fields]:

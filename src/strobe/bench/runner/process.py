@@ -19,10 +19,12 @@ from pathlib import Path
 
 import msgspec
 
+from strobe.bench.records import NOT_HERE
 from strobe.bench.runner.group import free_ports, variables
 from strobe.bench.runner.memory import available_bytes, resident_bytes
 from strobe.bench.runner.message import Job, Outcome, Seat
 from strobe.bench.runner.options import Cell, Options
+from strobe.bench.spec import Benchmark
 
 _POLL_S = 0.05
 _MEMORY_SHARE = 0.9
@@ -42,8 +44,8 @@ def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int = 
 
     With several nodes, this node's part is measured: all nodes call this with the same cells in the same order.
     """
-    if cell.benchmark.nodes > 1 and options.master is None:
-        return Failure(f"needs {cell.benchmark.nodes} nodes; run it on each with --node N --master HOST:PORT")
+    if missing := _find_missing(cell.benchmark, options):
+        return Failure(f"{NOT_HERE}{missing}")
     directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
     try:
         return _run_in(directory, _plan(directory, cell, options, is_checked, number), options)
@@ -51,13 +53,21 @@ def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int = 
         shutil.rmtree(directory, ignore_errors=True)
 
 
+def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
+    if benchmark.nodes > 1 and options.master is None:
+        return f"needs {benchmark.nodes} nodes; run it on each with --node N --master HOST:PORT"
+    if benchmark.needs_cuda and not options.device.startswith("cuda"):
+        return "needs CUDA"
+    return None
+
+
 def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome | Failure:
     with _started(directory, jobs, options) as workers:
         why = _wait(workers, options)
-    if why is None:
-        why = _death(workers)
-    if why is not None:
-        return Failure("\n".join([why, *_last_lines(directory, _first_to_blame(workers))]))
+    blamed = _first_to_blame(workers)
+    if why is not None or workers[blamed].returncode:
+        lines = _last_lines(directory, blamed)
+        return Failure("\n".join([why or _death(workers[blamed].returncode, lines), *lines]))
     outcomes = [msgspec.json.decode(Path(job.result).read_bytes(), type=Outcome) for job in jobs]
     return join_ranks(outcomes)
 
@@ -153,14 +163,12 @@ def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options) -> str |
     return None
 
 
-def _death(workers: Sequence[subprocess.Popen[bytes]]) -> str | None:
-    worker = workers[_first_to_blame(workers)]
-    if not worker.returncode:
-        return None
-    if worker.returncode < 0:
-        name = signal.Signals(-worker.returncode).name
+def _death(code: int, last_lines: Sequence[str]) -> str:
+    """Return what a process ended by, in a line: its last one, where an exception has its name."""
+    if code < 0:
+        name = signal.Signals(-code).name
         return f"killed by {name}" + (" (out of memory?)" if name == "SIGKILL" else "")
-    return f"failed with exit code {worker.returncode}"
+    return f"{last_lines[-1] if last_lines else 'failed without a word'} (exit code {code})"
 
 
 def _first_to_blame(workers: Sequence[subprocess.Popen[bytes]]) -> int:

@@ -42,13 +42,26 @@ function implementationsView() {
 
 function systemsView() {
   const titles = new Map(figures.systems.map((system, index) => [system.id, `${index + 1}. ${system.title}`]));
-  const select = h("select", {}, figures.between.map((found, index) => h("option", { value: index }, `${titles.get(found.a)}  →  ${titles.get(found.b)}`)));
+  return chosenComparison(figures.between, (found) => `${titles.get(found.a)}  →  ${titles.get(found.b)}`);
+}
+
+function commitsView() {
+  const name = (found) => `${found.a}  →  ${found.b}${figures.systems.length > 1 ? `  (${found.system})` : ""}`;
+  return [
+    h("p", {}, "The newest code that was measured on a system against what was measured there before, row by row."),
+    ...chosenComparison(figures.commits, name),
+  ];
+}
+
+/** One of several comparisons, chosen from a list, with what differs between the environments of its sides. */
+function chosenComparison(comparisons, name) {
+  const select = h("select", {}, comparisons.map((found, index) => h("option", { value: index }, name(found))));
   const place = h("section");
   const draw = () => {
-    const found = figures.between[Number(select.value)];
+    const found = comparisons[Number(select.value)];
     place.replaceChildren(
       h("p", {}, geomeanText(found)),
-      found.rows.length ? comparisonTable(found, "A", "B") : h("div", { class: "card empty" }, "These systems have no row in common."),
+      found.rows.length ? comparisonTable(found, "A", "B") : h("div", { class: "card empty" }, "There is no row in common."),
       h("h2", {}, "What differs"),
       environmentTable(found.environment, "A", "B"),
     );

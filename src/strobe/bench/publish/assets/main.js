@@ -3,6 +3,7 @@
 const VIEWS = [
   ["results", "Results", resultsView, true],
   ["implementations", "OOTB v. Optimized", implementationsView, figures.systems.some((system) => system.pairs.rows.length)],
+  ["commits", "Commits", commitsView, figures.commits.length > 0],
   ["systems", "Systems", systemsView, figures.between.length > 0],
   ["curves", "Latency–throughput", curvesView, figures.systems.some((system) => system.curves.length)],
   ["history", "History", historyView, figures.history.length > 0],
