@@ -110,7 +110,7 @@ class OwnShare:
         mean, missing = self._reduction.mean(number)
         state.failed.update(missing)
         answer, average = await state.crunch(lambda: self._packed(mean, missing))
-        if average is not None:
+        if average is not None and state.me.receives:
             state.average[part.start : part.stop] = average
         if not self._answers[number].done():
             self._answers[number].set_result(answer)

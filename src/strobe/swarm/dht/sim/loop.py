@@ -56,5 +56,6 @@ def run(main: Coroutine[Any, Any, _Result]) -> _Result:
     finally:
         for task in (left := asyncio.all_tasks(loop)):
             task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        if left:
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         loop.close()
