@@ -46,6 +46,7 @@ class Tracker:
         )
         self._mark = ""
         self._is_ready = False
+        self._is_leaving = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -110,6 +111,7 @@ class Tracker:
         self._task = self._loop.create_task(self._look_regularly(node))
 
     async def _detach(self, node: Node) -> None:
+        self._is_leaving = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -118,10 +120,10 @@ class Tracker:
             await asyncio.wait_for(self._store(node, msgspec.structs.replace(self._own, time=0.0)), _FAREWELL_S)
 
     async def _look_regularly(self, node: Node) -> None:
-        while True:
-            outlook = self.outlook
+        # Not `while True`: before Python 3.12 wait_for forgets that it was cancelled if what it waits for comes then.
+        while not self._is_leaving:
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), outlook.look_again_s)
+                await asyncio.wait_for(self._wake.wait(), self.outlook.look_again_s)
             self._wake.clear()
             try:
                 await self._look(node)

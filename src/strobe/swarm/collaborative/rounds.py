@@ -1,0 +1,124 @@
+"""Averaging for an optimizer: one round per epoch and purpose, among peers that are in the same epoch.
+
+Groups are told apart by the epoch: who is late does not mix its old gradients into the new ones, it finds nobody. A
+round that does not come about is counted and told, and raises nothing into the training.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import torch
+
+from strobe.errors import Error
+from strobe.swarm.averaging import DecentralizedAverager, Round
+from strobe.swarm.dht import DHT
+from strobe.swarm.tensors import is_finite
+
+Purpose: TypeAlias = Literal["gradients", "state"]
+#: what auxiliary peers say to the group: nobody expects them where states are averaged
+AUXILIARY: Final = "auxiliary"
+_log = logging.getLogger("strobe.swarm.collaborative")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundOptions:
+    """How peers average; times in seconds."""
+
+    matchmaking_s: float = 5.0
+    averaging_timeout_s: float = 30.0
+    request_timeout_s: float = 5.0
+    #: the most that average together; without a number, all who are there
+    target_group_size: int | None = None
+    bandwidth: float = 1.0
+    auxiliary: bool = False
+
+
+class Rounds:
+    """The rounds of one peer."""
+
+    def __init__(self, dht: DHT, run_id: str, options: RoundOptions) -> None:
+        self._dht = dht
+        self._run_id = run_id
+        self._options = options
+        #: of the last round of each purpose: those who are slower than we are still need it
+        self._averagers: dict[Purpose, DecentralizedAverager] = {}
+        self.num_ok: dict[Purpose, int] = {"gradients": 0, "state": 0}
+        self.num_failed: dict[Purpose, int] = {"gradients": 0, "state": 0}
+        self.matchmaking_s = 0.0
+        self.averaging_s = 0.0
+
+    def average(
+        self,
+        purpose: Purpose,
+        epoch: int,
+        tensors: Sequence[torch.Tensor],
+        *,
+        weight: float,
+        num_peers: int,
+        compression: str,
+    ) -> Round | None:
+        """Replace the tensors by the mean of a group; None, with a warning, if there was none or it is of no use."""
+        began = time.monotonic()
+        round_, why = None, f"no group was found within {self._options.matchmaking_s:g} s"
+        try:
+            round_ = self._average(purpose, epoch, tensors, weight, num_peers, compression)
+        except Error as exc:  # such as a DHT that was shut down, or values that cannot be compressed
+            why = str(exc)
+        self.averaging_s += round_.seconds if round_ is not None else 0.0
+        self.matchmaking_s += round_.matchmaking_seconds if round_ is not None else time.monotonic() - began
+        if round_ is not None and not all(map(is_finite, tensors)):
+            round_, why = None, "the average has NaN or infinite values"
+        if round_ is None:
+            self.num_failed[purpose] += 1
+            _log.warning("%s: the %s of epoch %d were not averaged: %s", self._run_id, purpose, epoch, why)
+            return None
+        self.num_ok[purpose] += 1
+        if round_.failed:
+            _log.warning(
+                "%s: the mean of the %s of epoch %d lacks something of %d of %d peers",
+                self._run_id,
+                purpose,
+                epoch,
+                len(round_.failed),
+                round_.group_size,
+            )
+        return round_
+
+    def close(self) -> None:
+        """Take part in nothing any more."""
+        for averager in self._averagers.values():
+            averager.close()
+        self._averagers.clear()
+
+    def _average(
+        self,
+        purpose: Purpose,
+        epoch: int,
+        tensors: Sequence[torch.Tensor],
+        weight: float,
+        num_peers: int,
+        compression: str,
+    ) -> Round | None:
+        options = self._options
+        if (last := self._averagers.pop(purpose, None)) is not None:
+            last.close()
+        # As soon as all who are known to be in this epoch are there, nobody else is waited for.
+        size = max(min(num_peers, options.target_group_size or num_peers), 2)
+        averager = self._averagers[purpose] = DecentralizedAverager(
+            tensors,
+            self._dht,
+            prefix=f"{self._run_id}.{purpose}.{epoch}",
+            target_group_size=size,
+            matchmaking_s=options.matchmaking_s,
+            round_timeout_s=options.averaging_timeout_s,
+            request_timeout_s=options.request_timeout_s,
+            compression=compression,
+            bandwidth=options.bandwidth,
+            auxiliary=options.auxiliary,
+        )
+        return averager.step(weight=weight, gather=AUXILIARY if options.auxiliary else None)
