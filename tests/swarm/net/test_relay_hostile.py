@@ -21,7 +21,7 @@ from tests.swarm.net.peers import peers, run
 from tests.swarm.net.relays import make_hostile, relay, sheltered
 
 MB = 1 << 20
-PAYLOADS = [f"{i:03} ".encode() * (1 + i % 4 * 500) for i in range(24)]
+PAYLOADS = [f"{i:03} ".encode() * (1 + i % 4 * 150) for i in range(24)]
 Hostility: TypeAlias = Callable[[random.Random], Callable[[bytes], list[bytes]]]
 
 
@@ -231,7 +231,10 @@ def test_a_connection_without_the_circuits_secret_gets_nowhere(kind: int) -> Non
         async with peers(1) as (ann,), relay() as middle, sheltered(middle.address) as bob:
             await ann.call(bob.address.contact, "echo", b"x", timeout_s=10)
             [(_, end)] = ann.relaying.ends._ends.values()
-            for forged in (CircuitEnd(0, end.relay_index, bytes(16)), CircuitEnd(0, end.relay_index ^ 1, end.token)):
+            for forged in (
+                CircuitEnd(0, end.relay_index, bytes(16), True),
+                CircuitEnd(0, end.relay_index ^ 1, end.token, True),
+            ):
                 reader, writer = await asyncio.open_connection("127.0.0.1", middle.address.port)
                 writer.write(link_packet(kind, forged.relay_index, 9, forged.token, 16))
                 assert await reader.read() == b""

@@ -30,6 +30,9 @@ _log = logging.getLogger("strobe.swarm.net")
 _ASK_S = 3.0
 _LINK_S = 10.0
 _GONE_PER_S = 100.0
+#: circuits of one caller, renewed ones too
+_OPENS_PER_S = 4.0
+_MAX_BUCKETS = 4096
 _BUSY_S = 30.0
 
 
@@ -63,6 +66,8 @@ class Relay:
         self._circuits: dict[tuple[PeerId, PeerId], Circuit] = {}
         self._num_circuits: Counter[PeerId] = Counter()
         self._sides: dict[int, Side] = {}
+        self._buckets: dict[PeerId, TokenBucket] = {}
+        self._num_links = 0
         #: connections whose other end was asked to connect, by what it has to say
         self._awaited: dict[tuple[int, int], asyncio.Future[socket.socket]] = {}
         self.dropped = 0
@@ -111,12 +116,16 @@ class Relay:
         reservation = self._reservations.get(to)
         if reservation is None:
             raise PeerRefused(f"{peer_text(to)} is not reached through this relay (any more); look up its address anew")
-        self._end(self._circuits.get((caller.id, to)), tell=False)  # the caller has lost it
-        self._check_room(caller.id, to)
-        here, there = self._side(caller.contact), self._side(reservation.contact)
-        circuit = Circuit(here, there, self._limits, self._gate, now)
-        self._circuits[caller.id, to] = circuit
-        self._num_circuits.update((caller.id, to))
+        if not self._bucket_of(caller.id, now).take(now):
+            raise PeerBusy(f"more than {_OPENS_PER_S:g} circuits a second", 1 / _OPENS_PER_S)
+        circuit = self._circuits.get((caller.id, to))
+        if circuit is None or circuit.is_spent:
+            self._end(circuit, tell=False)
+            circuit = self._new_circuit(caller.id, to, now)
+        here, there = circuit.sides
+        # One that there was is lost at one end or the other; what its connections carry need not know.
+        for side, contact in ((here, caller.contact), (there, reservation.contact)):
+            side.renew(*self._host.way(contact), secrets.token_bytes(rp.TOKEN_BYTES))
         here.is_at(request.index)
         try:
             incoming = rp.encode(rp.Incoming(caller.id, there.index, there.token))
@@ -129,20 +138,29 @@ class Relay:
             raise PeerRefused(f"{peer_text(to)} does not answer its relay: {exc}") from exc
         return rp.encode(rp.Opened(here.index, here.token))
 
-    def _check_room(self, caller: PeerId, to: PeerId) -> None:
+    def _new_circuit(self, caller: PeerId, to: PeerId, now: float) -> Circuit:
         limits = self._limits
         if len(self._circuits) >= limits.max_circuits:
             raise PeerBusy(f"this relay has its {limits.max_circuits} circuits", _BUSY_S)
         for peer in (caller, to):
             if self._num_circuits[peer] >= limits.max_circuits_per_peer:
                 raise PeerBusy(f"{peer_text(peer)} has its {limits.max_circuits_per_peer} circuits here", _BUSY_S)
+        circuit = self._circuits[caller, to] = Circuit(self._side(caller), self._side(to), limits, self._gate, now)
+        self._num_circuits.update((caller, to))
+        return circuit
 
-    def _side(self, contact: Contact) -> Side:
+    def _side(self, peer: PeerId) -> Side:
         while (index := secrets.randbits(32)) in self._sides:
             pass
-        side = Side(contact.id, *self._host.way(contact), index, secrets.token_bytes(rp.TOKEN_BYTES))
-        self._sides[index] = side
+        side = self._sides[index] = Side(peer, index)
         return side
+
+    def _bucket_of(self, caller: PeerId, now: float) -> TokenBucket:
+        bucket = self._buckets.pop(caller, None) or TokenBucket(_OPENS_PER_S, self._limits.max_circuits_per_peer, now)
+        self._buckets[caller] = bucket
+        if len(self._buckets) > _MAX_BUCKETS:
+            del self._buckets[next(iter(self._buckets))]  # of whoever has asked for nothing for longest
+        return bucket
 
     # -- datagrams ---------------------------------------------------------------------------------------------------
 
@@ -178,14 +196,16 @@ class Relay:
             sock.close()
 
     async def _link(self, sock: socket.socket, side: Side, number: int) -> None:
-        circuit = side.circuit
+        circuit, limits = side.circuit, self._limits
         task = asyncio.current_task()
-        if task is None or not side.links.is_fresh(number) or len(circuit.links) >= self._limits.max_links:
+        is_full = len(circuit.links) >= limits.max_links_per_circuit or self._num_links >= limits.max_links
+        if task is None or is_full or not side.links.is_fresh(number):
             self.rejected += 1
             sock.close()
             return
         side.links.mark(number)
         circuit.links.add(task)
+        self._num_links += 1
         key = side.other.index, secrets.randbits(63)
         awaited = self._awaited[key] = asyncio.get_running_loop().create_future()
         try:
@@ -200,6 +220,7 @@ class Relay:
             self._end(circuit)
         finally:
             circuit.links.discard(task)
+            self._num_links -= 1
             self._awaited.pop(key, None)
             sock.close()
             if awaited.done():

@@ -17,7 +17,7 @@ from strobe.swarm.net.ports import Port, SocketAddress
 from strobe.swarm.net.relay_limits import Gate, RelayLimits
 from strobe.swarm.net.replay import ReplayWindow
 
-_PIECE = 256 << 10
+_PIECE = 128 << 10
 
 
 class CircuitOver(Error):
@@ -29,13 +29,14 @@ class Side:
 
     __slots__ = ("address", "circuit", "down", "index", "links", "other", "peer", "port", "token")
 
-    def __init__(self, peer: PeerId, port: Port, address: SocketAddress, index: int, token: bytes) -> None:
+    def __init__(self, peer: PeerId, index: int) -> None:
         self.peer = peer
-        self.port = port
-        self.address = address
         #: the relay's own, by which this end's packets are known
         self.index = index
-        self.token = token
+        # set by `renew`
+        self.port: Port
+        self.address: SocketAddress
+        self.token: bytes
         #: what stands before packets to this end; with its own index, once it has told
         self.down = b""
         #: numbers of the connections it has opened
@@ -46,6 +47,11 @@ class Side:
     def is_at(self, index: int) -> None:
         """Note this end's own index of the circuit."""
         self.down = RELAYED.pack(DOWN, index)
+
+    def renew(self, port: Port, address: SocketAddress, token: bytes) -> None:
+        """Begin, or begin anew, with an end that is to be found there."""
+        self.port, self.address, self.token = port, address, token
+        self.links = ReplayWindow()
 
     @property
     def remote_index(self) -> int:

@@ -17,7 +17,7 @@ from strobe.swarm.net import packet as p
 from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.network import Caller, Contact, NetworkError, Payload, PeerId, PeerRefused
 from strobe.swarm.net.ports import Port, SocketAddress
-from strobe.swarm.net.relay_path import CircuitEnd, RelayPath
+from strobe.swarm.net.relay_path import CircuitEnd, RelayPath, relay_of
 
 #: a relay asks the sheltered peer before it answers
 _OPEN_S = 6.0
@@ -59,7 +59,7 @@ class RelayEnds:
 
     def path(self, contact: Contact) -> RelayPath:
         """Return the way to a peer that its contact says is reached through a relay."""
-        relay = Contact(contact.relay or contact.id, contact.host, contact.port)
+        relay = relay_of(contact)
         path = self._paths.get((relay, contact.id))
         if path is None:
             if len(self._paths) >= _MAX_PATHS:
@@ -86,7 +86,7 @@ class RelayEnds:
             request = rp.encode(rp.Open(path.peer, index))
             answer = await self._host.ask(path.relay, rp.OPEN, request, _OPEN_S)
             opened = rp.decode(rp.Opened, answer)
-            self._gain(path, CircuitEnd(index, opened.index, opened.token))
+            self._gain(path, CircuitEnd(index, opened.index, opened.token, is_asked_for=True))
             opening.set_result(None)
         except NetworkError as exc:
             failure = ConnectionError(str(exc))
@@ -116,7 +116,7 @@ class RelayEnds:
         incoming = rp.decode(rp.Incoming, payload)
         index = self._new_index()
         path = self.path(relay._replace(id=PeerId(incoming.of), relay=relay.id))
-        self._gain(path, CircuitEnd(index, incoming.index, incoming.token))
+        self._gain(path, CircuitEnd(index, incoming.index, incoming.token, is_asked_for=False))
         return rp.encode(rp.Accepted(index))
 
     # -- what comes through them -------------------------------------------------------------------------------------

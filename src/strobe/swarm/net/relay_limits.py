@@ -29,8 +29,9 @@ class RelayLimits:
     #: pairs of peers that talk through this one: in all, and with one peer at either end
     max_circuits: int = 1024
     max_circuits_per_peer: int = 128
-    #: TCP connections of one pair
-    max_links: int = 4
+    #: TCP connections: in all, and of one pair
+    max_links: int = 512
+    max_links_per_circuit: int = 4
     #: a pair has to ask again after so many bytes or seconds, or after it was silent for so long
     circuit_bytes: int = 16 << 30
     circuit_s: float = 3600.0

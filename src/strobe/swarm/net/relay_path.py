@@ -28,11 +28,12 @@ _MAX_ENDS = 3
 
 @dataclass(frozen=True, slots=True)
 class CircuitEnd:
-    """This side's index of a circuit, the relay's, and the secret for connections."""
+    """This side's index of a circuit, the relay's, the secret for connections, and whether this side asked for it."""
 
     index: int
     relay_index: int
     token: bytes
+    is_asked_for: bool
 
 
 class PathHost(Protocol):
@@ -47,7 +48,7 @@ class RelayPath:
 
     def __init__(self, contact: Contact, port: Port, at: SocketAddress, host: PathHost, tag_bytes: int) -> None:
         self.peer = contact.id
-        self.relay = Contact(_relay_of(contact), contact.host, contact.port)
+        self.relay = relay_of(contact)
         self.port = port
         self.at = at
         #: what stands for the peer where others have a socket's address
@@ -67,15 +68,17 @@ class RelayPath:
 
     def send(self, packet: bytes, address: SocketAddress) -> None:
         self.used = now = time.monotonic()
-        if self._unanswered_since and now - self._unanswered_since > _SILENCE_S:
-            self.lose()
+        # Who is called cannot judge: its caller may have nothing more to say.
+        if self.end is not None and self.end.is_asked_for:
+            if not self._unanswered_since:
+                self._unanswered_since = now
+            elif now - self._unanswered_since > _SILENCE_S:
+                self.lose()
         if self.end is None:
             if len(self._waiting) < _MAX_WAITING:
                 self._waiting.append(packet)
             self._host.open(self)
             return
-        if not self._unanswered_since:
-            self._unanswered_since = now
         self.port.send(self._head + packet, self.at)
 
     def contact(self, peer: PeerId, address: SocketAddress) -> Contact:
@@ -86,8 +89,10 @@ class RelayPath:
         return SAFE_BYTES - RELAYED.size
 
     async def connect(self, address: SocketAddress) -> socket.socket:
-        # Twice: it may have forgotten the circuit that there was.
-        return await self._linked() or await self._linked() or _not_linked()
+        for _ in range(2):  # the relay may have forgotten the circuit that there was
+            if (sock := await self._linked()) is not None:
+                return sock
+        raise ConnectionError("the relay did not connect us to the peer")
 
     async def _linked(self) -> socket.socket | None:
         """Return a connection to the peer; None if the relay hung up."""
@@ -120,7 +125,6 @@ class RelayPath:
         self.end = end
         over, self.ends = self.ends[: -_MAX_ENDS + 1], [*self.ends[-_MAX_ENDS + 1 :], end]
         self._head = RELAYED.pack(UP, end.relay_index)
-        self._num_links = 0
         self._unanswered_since = 0.0
         waiting, self._waiting = self._waiting, []
         for packet in waiting:
@@ -155,11 +159,8 @@ class RelayPath:
         return sock
 
 
-def _not_linked() -> socket.socket:
-    raise ConnectionError("the relay did not connect us to the peer")
-
-
-def _relay_of(contact: Contact) -> PeerId:
+def relay_of(contact: Contact) -> Contact:
+    """Return the relay by which a contact is reached."""
     if contact.relay is None:
         raise ValueError(f"{contact} is not reached through a relay")
-    return contact.relay
+    return Contact(contact.relay, contact.host, contact.port)
