@@ -17,6 +17,8 @@ from strobe.swarm.net import (
     PeerId,
     PeerNetwork,
     PeerUnreachable,
+    RelayLimits,
+    relay_path,
 )
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.identity import peer_text
@@ -187,6 +189,34 @@ def test_when_the_relay_dies_the_next_one_takes_over() -> None:
             assert bytes(await ann.call(after.contact, "echo", bytes(MB), timeout_s=10)) == bytes(MB)
             with pytest.raises(PeerUnreachable):
                 await ann.call(before.contact, "echo", b"x", timeout_s=0.6)
+
+    run(work())
+
+
+def test_asking_for_a_circuit_again_harms_nothing_that_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slow answers look like a dead circuit: asked for again and again, it goes on, and so do its connections."""
+
+    async def work() -> None:
+        monkeypatch.setattr(relay_path, "_SILENCE_S", 0.01)
+        limits = RelayLimits(bytes_per_s=8 * MB)
+        async with peers(1) as (ann,), relay(limits) as middle, sheltered(middle.address) as bob:
+            runs: list[int] = []
+
+            async def slow(caller: Caller, payload: Payload) -> Payload:
+                runs.append(len(payload))
+                await asyncio.sleep(1.0)
+                return payload
+
+            bob.serve("slow", slow)
+            sizes = [10, 4 * MB, 20, 5000]
+            answers = await asyncio.gather(
+                *(ann.call(bob.address.contact, "slow", bytes(size), timeout_s=30) for size in sizes)
+            )
+            assert [len(answer) for answer in answers] == sizes
+            assert sorted(runs) == sorted(sizes)
+            [path] = {path for path, _ in ann.relaying.ends._ends.values()}
+            assert len(path.ends) > 1
+            assert (ann.streams.rejected, bob.streams.rejected) == (0, 0)
 
     run(work())
 
