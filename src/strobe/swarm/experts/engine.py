@@ -33,7 +33,8 @@ class Engine:
     def __init__(self, queue: WorkQueue, meter: Meter, *, num_parallel: int = 1) -> None:
         self._queue = queue
         self._meter = meter
-        self._device = threading.Semaphore(num_parallel)
+        #: held by those that are in an expert
+        self._device = threading.Lock() if num_parallel == 1 else threading.Semaphore(num_parallel)
 
     def compute(self, batch: Batch, stage: Stage) -> list[Outcome]:
         """Return what became of the jobs that this batch completes."""
@@ -84,7 +85,7 @@ class Stage:
 
     def assemble(self, slices: list[Slice]) -> list[torch.Tensor]:
         """Return the inputs of a batch, valid until the next one."""
-        columns = [[tensor[part.start : part.stop] for tensor in part.job.tensors or ()] for part in slices]
+        columns = [_rows(part.job.tensors or [], part.start, part.stop, part.job.rows) for part in slices]
         if len(columns) == 1:
             return columns[0]
         return [self._stacked(place, list(pieces)) for place, pieces in enumerate(zip(*columns, strict=True))]
@@ -102,6 +103,8 @@ class Stage:
     def owned(self, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """Return outputs that stay as they are when the next batch is put together: a module may return its input."""
         mine = {buffer.untyped_storage().data_ptr() for buffer in self._buffers.values()}
+        if not mine:
+            return outputs
         return [output.clone() if output.untyped_storage().data_ptr() in mine else output for output in outputs]
 
 
@@ -123,13 +126,19 @@ def _unpacked(batch: Batch, outcomes: list[Outcome]) -> list[Slice]:
 
 def _hand_out(slices: list[Slice], outputs: list[torch.Tensor], outcomes: list[Outcome]) -> None:
     start = 0
+    num_rows = sum(part.stop - part.start for part in slices)
     for job, first, last in slices:
         stop = start + last - first
-        job.parts.append([output[start:stop] for output in outputs])
+        job.parts.append(_rows(outputs, start, stop, num_rows))
         start = stop
         if last == job.rows:
             job.tensors = None
             outcomes.append((job, _joined(job.parts)))
+
+
+def _rows(tensors: list[torch.Tensor], start: int, stop: int, num_rows: int) -> list[torch.Tensor]:
+    """Return these of their rows; themselves if that is all of them."""
+    return tensors if stop - start == num_rows else [tensor[start:stop] for tensor in tensors]
 
 
 def _joined(parts: list[list[torch.Tensor]]) -> list[torch.Tensor]:

@@ -45,10 +45,14 @@ class _Answer:
 
     __slots__ = ("compression", "future", "names")
 
-    def __init__(self, future: asyncio.Future[Sendable], names: list[str], compression: str) -> None:
-        self.future = future
+    def __init__(self, names: list[str], compression: str) -> None:
         self.names = names
         self.compression = compression
+        #: of a job that waits for its turn
+        self.future: asyncio.Future[Sendable] | None = None
+
+    def is_unwanted(self) -> bool:
+        return self.future is not None and self.future.cancelled()
 
 
 class Service:
@@ -104,6 +108,9 @@ class Service:
             job = self._job(is_backward, caller, decode(payload))
             if len(payload) <= _SMALL and (batch := self._queue.claim(job)) is not None:
                 return self._answered(batch)
+            answer: _Answer = job.owner
+            assert self._loop is not None
+            answer.future = self._loop.create_future()
             self._queue.put(job)
         except (MalformedTensors, schema.SchemaMismatch) as exc:
             self._meter.refused += 1
@@ -111,7 +118,6 @@ class Service:
         except PeerBusy:
             self._meter.refused += 1
             raise
-        answer: _Answer = job.owner
         return answer.future
 
     def _answered(self, batch: Batch) -> Sendable:
@@ -129,15 +135,14 @@ class Service:
             raise PeerRefused(f"no compression {compression!r:.40}; there are {', '.join(COMPRESSIONS)}")
         expected: dict[str, TensorSpec] = {**info.inputs, **info.grad_outputs} if is_backward else info.inputs
         rows = schema.check_rows(info.uid, expected, message.specs)
-        assert self._loop is not None
-        future: asyncio.Future[Sendable] = self._loop.create_future()
+        answer = _Answer(list(info.grads if is_backward else info.outputs), compression)
         return Job(
             self._pools[info.uid, is_backward],
             caller.id,
             rows,
             functools.partial(self._unpacked, message, list(expected)),
-            future.cancelled,
-            _Answer(future, list(info.grads if is_backward else info.outputs), compression),
+            answer.is_unwanted,
+            answer,
         )
 
     # -- where it is computed -------------------------------------------------------------------------------

@@ -30,8 +30,10 @@ _LEAST_WAIT_S: Final = 0.05
 _MOST_WAIT_S: Final = 30.0
 #: how much of the estimate of the rate is the last batch
 _FRESHNESS: Final = 0.1
-#: how much of a pool's typical time is from before the last batch
-_MEMORY: Final = 0.8
+#: how many times longer, or shorter, a pool's typical time gets at once: one batch that took long is an accident (other
+#: programs want the processor too), a third of them is its nature
+_RISE: Final = 4.0
+_FALL: Final = 0.5
 _MAX_DEBTORS: Final = 65_536
 #: what an expert takes that is computed without waiting for a turn
 QUICK_S: Final = 300e-6
@@ -49,6 +51,11 @@ class Pool:
         self.typical_s = math.inf
         #: a heap by due time, then by arrival
         self.waiting: list[tuple[float, int, Job]] = []
+
+    def took(self, elapsed_s: float) -> None:
+        """Learn how long a batch took."""
+        known_s = self.typical_s
+        self.typical_s = elapsed_s if known_s == math.inf else min(max(elapsed_s, known_s * _FALL), known_s * _RISE)
 
 
 @dataclass(eq=False, slots=True)
@@ -161,9 +168,7 @@ class WorkQueue:
         with self._ready:
             self._busy.discard(batch.pool.backend)
             if elapsed_s > 0:  # else nothing of it could be computed
-                pool = batch.pool
-                known = pool.typical_s < math.inf
-                pool.typical_s = elapsed_s + (pool.typical_s - elapsed_s) * _MEMORY if known else elapsed_s
+                batch.pool.took(elapsed_s)
                 rate = batch.rows / elapsed_s
                 self._rows_per_s += (rate - self._rows_per_s) * (_FRESHNESS if self._rows_per_s else 1.0)
             if self._pools:  # else whoever woke up would find nothing

@@ -53,9 +53,8 @@ def parse_request(message: bytes) -> tuple[int, int, bytes, bytes] | None:
 
 
 def reply(number: int, payload: Sendable) -> bytes:
-    if isinstance(payload, Pieces):
-        payload = payload.joined()
-    return HEAD.pack(REPLY, number) + payload
+    head = HEAD.pack(REPLY, number)
+    return b"".join((head, *payload.parts)) if isinstance(payload, Pieces) else head + payload
 
 
 def refused(number: int, refusal: PeerRefused) -> bytes:

@@ -36,7 +36,7 @@ class Pieces:
     __slots__ = ("_size", "parts")
 
     def __init__(self, parts: Iterable[Payload]) -> None:
-        self.parts = tuple(part for part in parts if len(part))
+        self.parts = [part for part in parts if len(part)]
         self._size = sum(map(len, self.parts))
 
     def __len__(self) -> int:

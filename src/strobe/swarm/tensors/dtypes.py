@@ -41,7 +41,10 @@ def memory_of(tensor: torch.Tensor) -> memoryview:
         return memoryview(b"")
     if not tensor.is_cpu or not tensor.is_contiguous():
         tensor = tensor.to("cpu").contiguous()
-    return memoryview(tensor.detach().view(-1).view(torch.uint8).numpy())
+    tensor = tensor.detach()
+    if tensor.dtype == torch.bfloat16:  # which numpy does not know
+        tensor = tensor.view(torch.int16)
+    return memoryview(tensor.numpy()).cast("B")
 
 
 def tensor_at(content: memoryview, code: str, shape: tuple[int, ...]) -> torch.Tensor:
