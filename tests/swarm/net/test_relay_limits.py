@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.swarm.net import Limits, PeerId, PeerNetwork, PeerRefused, PeerUnreachable, RelayLimits
+from strobe.swarm.net import relay as relay_module
 from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.relay import Relay
 from strobe.swarm.net.relay_limits import Gate
@@ -68,6 +69,19 @@ def test_circuits_are_limited(limits: RelayLimits, reason: str) -> None:
                 assert await ann.call(bob.address.contact, "echo", b"x", timeout_s=10) == b"x"
             with pytest.raises(PeerUnreachable, match=reason):
                 await eve.call(bob.address.contact, "echo", b"x", timeout_s=10)
+
+    run(work())
+
+
+def test_a_circuit_that_rests_makes_room_and_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        monkeypatch.setattr(relay_module, "_RESTING_S", 0.0)
+        async with peers(2) as callers, relay(RelayLimits(max_circuits=1)) as middle, sheltered(middle.address) as bob:
+            for number in range(6):
+                answer = await callers[number % 2].call(bob.address.contact, "count", b"", timeout_s=20)
+                assert answer == str(number + 1).encode()
+                assert of(middle).num_circuits == 1
+            assert [caller.handshakes.completed for caller in callers] == [2, 2]
 
     run(work())
 

@@ -27,12 +27,14 @@ from strobe.swarm.net.relay_circuit import Circuit, CircuitOver, Side
 from strobe.swarm.net.relay_limits import Gate, RelayLimits
 
 _log = logging.getLogger("strobe.swarm.net")
-_ASK_S = 3.0
+_ASK_S = 5.0
 _LINK_S = 10.0
 _GONE_PER_S = 100.0
 #: circuits of one caller, renewed ones too
 _OPENS_PER_S = 4.0
 _MAX_BUCKETS = 4096
+#: a circuit without connections that was silent for so long makes room for another
+_RESTING_S = 10.0
 _BUSY_S = 30.0
 
 
@@ -118,10 +120,11 @@ class Relay:
             raise PeerRefused(f"{peer_text(to)} is not reached through this relay (any more); look up its address anew")
         if not self._bucket_of(caller.id, now).take(now):
             raise PeerBusy(f"more than {_OPENS_PER_S:g} circuits a second", 1 / _OPENS_PER_S)
-        circuit = self._circuits.get((caller.id, to))
-        if circuit is None or circuit.is_spent:
-            self._end(circuit, tell=False)
-            circuit = self._new_circuit(caller.id, to, now)
+        known = self._circuits.get((caller.id, to))
+        if known is not None and known.is_spent:
+            self._end(known, tell=False)
+            known = None
+        circuit = known or self._new_circuit(caller.id, to, now)
         here, there = circuit.sides
         # One that there was is lost at one end or the other; what its connections carry need not know.
         for side, contact in ((here, caller.contact), (there, reservation.contact)):
@@ -132,22 +135,29 @@ class Relay:
             answer = await self._host.ask(reservation.contact, rp.INCOMING, incoming, _ASK_S)
             there.is_at(rp.decode(rp.Accepted, answer).index)
         except NetworkError as exc:
-            self._end(circuit, tell=False)
-            if self._reservations.get(to) is reservation:  # and it was not renewed meanwhile
-                del self._reservations[to]
+            if known is None:
+                self._end(circuit, tell=False)
             raise PeerRefused(f"{peer_text(to)} does not answer its relay: {exc}") from exc
         return rp.encode(rp.Opened(here.index, here.token))
 
     def _new_circuit(self, caller: PeerId, to: PeerId, now: float) -> Circuit:
         limits = self._limits
         if len(self._circuits) >= limits.max_circuits:
-            raise PeerBusy(f"this relay has its {limits.max_circuits} circuits", _BUSY_S)
+            self._make_room(list(self._circuits.values()), f"this relay has its {limits.max_circuits} circuits", now)
         for peer in (caller, to):
             if self._num_circuits[peer] >= limits.max_circuits_per_peer:
-                raise PeerBusy(f"{peer_text(peer)} has its {limits.max_circuits_per_peer} circuits here", _BUSY_S)
+                of_peer = [circuit for pair, circuit in self._circuits.items() if peer in pair]
+                self._make_room(of_peer, f"{peer_text(peer)} has its {len(of_peer)} circuits here", now)
         circuit = self._circuits[caller, to] = Circuit(self._side(caller), self._side(to), limits, self._gate, now)
         self._num_circuits.update((caller, to))
         return circuit
+
+    def _make_room(self, circuits: list[Circuit], reason: str, now: float) -> None:
+        """End the circuit that was silent longest, if none of it is in use: its ends get another when they want one."""
+        resting = [circuit for circuit in circuits if not circuit.links and now - circuit.used > _RESTING_S]
+        if not resting:
+            raise PeerBusy(reason, _BUSY_S)
+        self._end(min(resting, key=lambda circuit: circuit.used))
 
     def _side(self, peer: PeerId) -> Side:
         while (index := secrets.randbits(32)) in self._sides:
@@ -247,10 +257,8 @@ class Relay:
             if reservation.expires <= now:
                 del self._reservations[peer]
 
-    def _end(self, circuit: Circuit | None, *, tell: bool = True) -> None:
+    def _end(self, circuit: Circuit, *, tell: bool = True) -> None:
         """Forget a circuit and, unless they know, tell its ends."""
-        if circuit is None:
-            return
         caller, sheltered = circuit.sides
         if self._circuits.get((caller.peer, sheltered.peer)) is circuit:
             del self._circuits[caller.peer, sheltered.peer]

@@ -15,16 +15,18 @@ from typing import Any, Protocol
 
 from strobe.swarm.net import packet as p
 from strobe.swarm.net import relay_protocol as rp
+from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.network import Caller, Contact, NetworkError, Payload, PeerId, PeerRefused
 from strobe.swarm.net.ports import Port, SocketAddress
 from strobe.swarm.net.relay_path import CircuitEnd, RelayPath, relay_of
 
 #: a relay asks the sheltered peer before it answers
-_OPEN_S = 6.0
+_OPEN_S = 8.0
 #: after a refusal, before the relay is asked again for the same peer
 _PAUSE_S = 1.0
 _UNUSED_S = 600.0
 _MAX_PATHS = 4096
+_GONE_PER_S = 100.0
 
 
 class EndsHost(Protocol):
@@ -56,6 +58,7 @@ class RelayEnds:
         self._ends: dict[int, tuple[RelayPath, CircuitEnd]] = {}
         self._openings: dict[RelayPath, asyncio.Future[None]] = {}
         self._not_before: dict[RelayPath, float] = {}
+        self._gone = TokenBucket(_GONE_PER_S, _GONE_PER_S, time.monotonic())
 
     def path(self, contact: Contact) -> RelayPath:
         """Return the way to a peer that its contact says is reached through a relay."""
@@ -133,7 +136,7 @@ class RelayEnds:
 
     def on_gone(self, packet: bytes, source: SocketAddress) -> None:
         # Anybody may have sent it. It only makes this side ask for a circuit again.
-        if len(packet) != p.RELAYED.size:
+        if len(packet) != p.RELAYED.size or not self._gone.take(time.monotonic()):
             return
         index = p.RELAYED.unpack(packet)[1]
         for path, end in self._ends.values():
