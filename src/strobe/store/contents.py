@@ -165,8 +165,12 @@ class Contents:
         """
         found: set[str] = set()
         for locked, some in _locked(sha256s, cursor.dialect.for_change):
-            sql = f"UPDATE blob SET held_ns = ? WHERE sha256 IN ({locked}) RETURNING sha256"
-            found.update(row[0] for row in cursor.all(sql, self.clock(), *some))
+            # A statement of its own: one that also changes them may find an older state than it has locked, and then
+            # queues for its own lock behind another who waits for it.
+            there = [row[0] for row in cursor.all(locked, *some)]
+            if there:
+                cursor.run(f"UPDATE blob SET held_ns = ? WHERE sha256 IN ({marks(len(there))})", self.clock(), *there)
+            found.update(there)
         return found
 
     def hold_on(self, cursor: Cursor, sha256s: Iterable[str]) -> set[str]:
