@@ -32,12 +32,12 @@ def _log_for(bench: Bench, seconds: int, log: Log) -> None:
 def measure(bench: Bench) -> dict[str, float]:
     run = bench.start()
     _log_for(bench, bench.option("settle_s"), run.log)
-    helpers = bench.process.helpers()
-    begin, before = bench.clock(), sum(map(bench.process.cpu_seconds, helpers))
+    begin, before = bench.clock(), bench.process.helpers_cpu_seconds()
     _log_for(bench, bench.option("seconds"), run.log)
-    used, took = sum(map(bench.process.cpu_seconds, helpers)) - before, bench.clock() - begin
+    after, took = bench.process.helpers_cpu_seconds(), bench.clock() - begin
+    helpers = list(after)
     result = {
-        "cpu": used / took,
+        "cpu": sum(used - before.get(pid, 0.0) for pid, used in after.items()) / took,
         "resident": sum(map(bench.process.resident_bytes, helpers)),
         "anonymous": sum(map(bench.process.anonymous_bytes, helpers)),
         "processes": len(helpers),

@@ -6,6 +6,7 @@ helper (a tracker's service or agent) inherits: that is how helpers are found.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -44,10 +45,13 @@ def resident_bytes(pid: int | str = "self") -> int:
 
 
 def _status_kib(pid: int | str, field: str) -> int:
-    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as stream:
-        for line in stream:
-            if line.startswith(field):
-                return int(line.split()[1])
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as stream:
+            for line in stream:
+                if line.startswith(field):
+                    return int(line.split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # it has ended, and has none
     return 0
 
 
@@ -62,6 +66,15 @@ def cpu_seconds(pid: int) -> float:
 def helpers() -> list[int]:
     """Return the other processes that this job brought to life and that still run."""
     return [pid for pid in processes_at_home(os.environ["HOME"]) if pid != os.getpid()]
+
+
+def helpers_cpu_seconds() -> dict[int, float]:
+    """Return what each of these has used so far."""
+    used = {}
+    for pid in helpers():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            used[pid] = cpu_seconds(pid)
+    return used
 
 
 def processes_at_home(home: str) -> list[int]:
