@@ -69,6 +69,7 @@ class Measurer:
 
     def _measure(self, step: Callable[[int], object]) -> Record:
         from strobe.bench.records import Record, Repeat, append_records, make_id
+        from strobe.bench.runner.conditions import brevity
         from strobe.bench.runner.loop import Loop
 
         loop = Loop(step)
@@ -94,7 +95,7 @@ class Measurer:
                     cpu_s=found.cpu_s,
                     inner_loops=found.inner_loops,
                     warmup_steps=warm.num_steps,
-                    noisy=("never stable during warm-up",) if warm.is_stable is False else (),
+                    noisy=(*(("never stable during warm-up",) if warm.is_stable is False else ()), *brevity(found)),
                 ),
             ),
             environment=_environment(self._config),

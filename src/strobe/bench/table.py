@@ -21,6 +21,7 @@ FIELDS = (
     *("id", "model", "implementation", "mode", "config", "batch_size", "score", "units", "signs", "spread", "repeats"),
     *(
         "metric",
+        "better",
         "version",
         "seal",
         "owner",
@@ -185,6 +186,7 @@ def as_fields(record: Record) -> dict[str, Any]:
         "spread": found.mad if found else None,
         "repeats": len(record.samples),
         "metric": record.metric,
+        "better": record.better,
         "version": record.version,
         "seal": record.seal,
         "owner": record.owner,

@@ -77,10 +77,11 @@ def _run(args: argparse.Namespace) -> int:
 
     screen = Screen(args)
     if args.overhead:
-        from strobe.bench.runner.loop import SAMPLE_NS, overhead_percent
+        from strobe.bench.runner.loop import SAMPLE_NS, call_ns, overhead_percent
 
-        percent = min(overhead_percent() for _ in range(3))
+        percent, call = (min(measure() for _ in range(3)) for measure in (overhead_percent, call_ns))
         screen.out(f"{percent:.2f} % of the shortest sample, which is {SAMPLE_NS / 1e6:g} ms; less of longer ones")
+        screen.out(f"{call:.0f} ns per call of a step: 1 % of one of {call / 10:.1f} µs; rows of shorter ones say so")
         return OK
     # A job scheduler's way to say Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

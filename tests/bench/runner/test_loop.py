@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import gc
+import statistics
+import time
 from collections.abc import Callable
 
 import pytest
 
-from strobe.bench.runner.loop import MAX_SAMPLES, MIN_SAMPLES, Clocks, Loop, Warm, overhead_percent
+from strobe.bench.runner.conditions import brevity
+from strobe.bench.runner.loop import (
+    MAX_SAMPLES,
+    MIN_SAMPLES,
+    Clocks,
+    Loop,
+    Samples,
+    Warm,
+    call_share,
+    overhead_percent,
+)
 
 
 class FakeTime:
@@ -102,3 +114,36 @@ def test_the_fence_is_inside_what_is_timed() -> None:
 
 def test_the_harness_costs_less_than_a_percent() -> None:
     assert min(overhead_percent(500) for _ in range(5)) < 1.0
+
+
+def test_the_harness_costs_less_than_a_percent_of_a_real_loop() -> None:
+    """The same work by hand and in the loop, in turns, in CPU time: the least of each, once found, nobody disturbed."""
+    numbers = list(range(20_000))
+
+    def step(index: int) -> int:
+        return sum(numbers)
+
+    def by_hand(num_steps: int) -> float:
+        began = time.process_time_ns()
+        for index in range(num_steps):
+            step(index)
+        return (time.process_time_ns() - began) / num_steps
+
+    loop = Loop(step)
+    warm = loop.warm_up()
+    hand, ours = [], []
+    for turn in range(300):
+        hand.append(by_hand(20))
+        ours.append(1e9 * statistics.mean(loop.measure(warm, 20e-9 * warm.step_ns).cpu_s))
+        if turn > 20 and min(ours) < 1.01 * min(hand):
+            return
+    pytest.fail(f"{min(ours) / min(hand):.3f} of the time that the same steps take by hand")
+
+
+def test_steps_so_short_that_calling_them_counts_say_so() -> None:
+    assert 0.01 < call_share(1e-6) < 0.5
+    assert call_share(1e-9) == 1.0
+    assert call_share(1e-4) == 0.0
+    short, long = (Samples(wall_s=(step_s,) * 3, cpu_s=(), inner_loops=1) for step_s in (3e-7, 1e-3))
+    assert "calling so short a step is" in brevity(short)[0]
+    assert brevity(long) == ()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import pytest
 
 pytest.importorskip("torch")
@@ -36,7 +39,11 @@ def test_a_model_of_the_smoke_tier() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_torchs_own_timer_agrees() -> None:
-    """Our loop and torch's timer take turns on one model, so that both see the same machine."""
+    """Our loop and torch's timer take turns on one model, so that both see the same machine.
+
+    By the clock on the wall, which others disturb, the bounds are what they are; in CPU time they have to be narrow, so
+    that "agrees" says something.
+    """
     from torch.utils.benchmark import Timer
 
     workload = load_workload(registry.find_one(KEY))
@@ -44,18 +51,28 @@ def test_torchs_own_timer_agrees() -> None:
     loop = Loop(workload.step)
     warm = loop.warm_up()
     steps = iter(range(10**9))
-    timer = Timer("step(next(steps))", globals={"step": workload.step, "steps": steps}, num_threads=1)
-    ours: list[float] = []
-    theirs: list[float] = []
+    names = {"step": workload.step, "steps": steps}
+    wall, cpu = (
+        Timer("step(next(steps))", globals=names, num_threads=1, timer=clock)
+        for clock in (time.perf_counter, time.process_time)
+    )
+    ours: dict[str, list[float]] = {"wall": [], "cpu": []}
+    theirs: dict[str, list[float]] = {"wall": [], "cpu": []}
     for _ in range(8):
-        ours.append(stats.median(loop.measure(warm, 0.3).wall_s))
-        theirs.append(float(timer.blocked_autorange(min_run_time=0.3).median))
-    found = stats.ratio(ours, theirs)
-    assert found.low is not None
-    assert found.high is not None
-    # Bounds of 95 % miss the truth in one of twenty runs of this test; a hundredth more on either side makes that rare.
-    assert found.low <= 1.01
-    assert found.high >= 0.99
+        samples = loop.measure(warm, 0.3)
+        ours["wall"].append(stats.median(samples.wall_s))
+        ours["cpu"].append(stats.median(samples.cpu_s))
+        theirs["wall"].append(float(wall.blocked_autorange(min_run_time=0.3).median))
+        theirs["cpu"].append(float(cpu.blocked_autorange(min_run_time=0.3).median))
+    for name, widest in (("wall", math.inf), ("cpu", 0.3)):
+        found = stats.ratio(ours[name], theirs[name])
+        assert found.low is not None
+        assert found.high is not None
+        # Bounds of 95 % miss the truth in one of twenty runs of this test; a hundredth more on either side makes that
+        # rare.
+        assert found.low <= 1.01, name
+        assert found.high >= 0.99, name
+        assert found.high - found.low < widest, name
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ Everything is decided here (verdicts, steps, which points make a curve); the pag
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, islice, pairwise
 from typing import Any
 
@@ -47,10 +47,7 @@ def collect(records: Sequence[Record]) -> Fields:
     history = History(rows)
     return {
         "systems": [_system(name, own, history) for name, own in by_system.items()],
-        "between": [
-            _between(a, b, by_system[a], by_system[b], history)
-            for a, b in combinations(list(by_system)[-_MAX_SYSTEMS:], 2)
-        ],
+        "between": _all_between(dict(list(by_system.items())[-_MAX_SYSTEMS:]), history),
         "commits": [found for own in by_system.values() for found in _commits(own, history)],
         "history": [_series(series) for series in trace(rows) if len(series.records) > 1],
         "legend": {sign: meaning for sign, meaning in table.MEANINGS.items() if sign != "~"},
@@ -111,9 +108,18 @@ def _comparison(found: Comparison) -> Fields:
     return fields
 
 
+def _all_between(by_system: Mapping[str, Sequence[Record]], history: History) -> list[Fields]:
+    """Return every two systems, those with the most rows in common first."""
+    found = [_between(a, b, by_system[a], by_system[b], history) for a, b in combinations(by_system, 2)]
+    return sorted(found, key=lambda fields: -len(fields["rows"]))
+
+
 def _between(a: str, b: str, of_a: Sequence[Record], of_b: Sequence[Record], history: History) -> Fields:
     found = compare(pair(of_a, of_b, across_systems=True), history=history)
-    return {"a": a, "b": b, **_comparison(found)}
+    # Also of systems that nothing was measured on alike.
+    differing = environment_diff(of_a[-1].environment, of_b[-1].environment)
+    environment = [{"name": name, "a": left, "b": right} for name, left, right in differing]
+    return {"a": a, "b": b, **_comparison(found), "environment": environment}
 
 
 def _commits(records: Sequence[Record], history: History) -> list[Fields]:

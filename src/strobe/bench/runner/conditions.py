@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strobe.bench import stats
-from strobe.bench.runner.loop import Samples, Warm
+from strobe.bench.runner.loop import Samples, Warm, call_share
 
 MAX_STEAL_PERCENT = 2.0
 MAX_OTHERS_PERCENT = 5.0
 MAX_SPREAD = 0.1
+MAX_CALL_SHARE = 0.01
 # Shares of less than this are too coarse: the kernel counts in hundredths of a second.
 _SHORTEST_S = 0.2
 
@@ -91,7 +92,13 @@ def doubts(between: Between, warm: Warm, samples: Samples, *, is_alone: bool) ->
         found.append(f"still warming up after {warm.num_steps} steps")
     if (spread := _spread(samples.wall_s)) > MAX_SPREAD:
         found.append(f"steps vary by {100 * spread:.0f} %")
-    return tuple(found)
+    return (*found, *brevity(samples))
+
+
+def brevity(samples: Samples) -> tuple[str, ...]:
+    """Return that steps are so short that the harness is more than a percent of them, if so."""
+    share = call_share(stats.median(samples.wall_s))
+    return (f"calling so short a step is {100 * share:.0f} % of it",) if share > MAX_CALL_SHARE else ()
 
 
 def _spread(seconds: Sequence[float]) -> float:

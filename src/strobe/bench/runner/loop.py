@@ -25,6 +25,8 @@ _STABLE = 0.05
 _WINDOW_NS = 20_000_000
 _WINDOW_STEPS = 3
 _WARM_UP_NS = 2_000_000_000
+#: of a step of this length, calling it is well below a percent anywhere
+_LONG_S = 50e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,20 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def call_ns(num_calls: int = 20_000) -> float:
+    """Return the CPU nanoseconds that calling a step takes which does nothing: the harness's part of every step."""
+    loop = Loop(_nothing)
+    loop._samples(1, num_calls)
+    began = time.process_time_ns()
+    loop._samples(1, num_calls)
+    return (time.process_time_ns() - began) / num_calls
+
+
+def call_share(step_s: float) -> float:
+    """Return which share of a step is the harness's; 0 for steps that are longer than it could matter for."""
+    return 0.0 if step_s > _LONG_S else min(1.0, call_ns() / max(1.0, 1e9 * step_s))
 
 
 def overhead_percent(num_samples: int = 2_000) -> float:

@@ -3,15 +3,18 @@
 function comparisonTable(found, nameA, nameB) {
   const reach = reachOf(found.rows.filter((row) => row.speedup !== null));
   const body = found.rows.map((row) => h("tr", { class: "row" },
-    h("td", { "data-field": "name" }, row.benchmark, row.batch_size === null ? "" : h("span", { class: "dim" }, ` B=${row.batch_size}`)),
+    h("td", { "data-field": "name" },
+      row.benchmark,
+      row.batch_size === null ? "" : h("span", { class: "dim" }, ` B=${row.batch_size}`),
+      row.notes.length ? h("div", { class: "notes dim" }, row.notes.join("; ")) : null,
+    ),
     h("td", { class: "number", "data-field": "a" }, row.a_text),
     h("td", { class: "number", "data-field": "b" }, row.b_text),
     row.speedup === null ? h("td", { "data-field": "speed" }, "") : h("td", { class: "number score", "data-field": "speed" }, withHint(h("span", {}, speedup(row.speedup)), () => comparisonHint(row, nameA, nameB))),
     h("td", { "data-field": "whisker" }, row.speedup === null ? "" : whisker(row, reach)),
     h("td", { "data-field": "verdict" }, chip(row.verdict, VERDICTS[row.verdict])),
-    h("td", { class: "wrap dim", "data-field": "notes" }, row.notes.join("; ")),
   ));
-  const heads = [["Benchmark"], [nameA, "number"], [nameB, "number"], ["Speed-up", "number"], ["95 % bounds"], ["Verdict"], ["Remarks"]];
+  const heads = [["Benchmark"], [nameA, "number"], [nameB, "number"], ["Speed-up", "number"], ["95 % bounds"], ["Verdict"]];
   return h("div", { class: "card scroll" }, h("table", { class: "folding compared" }, h("thead", {}, h("tr", {}, heads.map(([name, kind]) => h("th", { class: kind, scope: "col" }, name)))), h("tbody", {}, body)));
 }
 

@@ -124,6 +124,7 @@ function details(row) {
   const correct = row.is_correct === null ? "" : `${row.is_correct ? "yes" : "no"}${row.output_error === null ? "" : `, error ${row.output_error.toExponential(1)}`}`;
   const facts = definitions([
     ["Error", row.error ?? ""],
+    ["Better", row.better === "less" ? "less" : ""],
     ["Latency", latency],
     ["Step, ms", tail],
     ["Correct", correct],
