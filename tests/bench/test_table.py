@@ -52,6 +52,7 @@ def _record(
         (_record(status="missed", is_correct=False), "62.00*!"),
         (_record(()), "failed"),
         (_record((), error="killed"), "failed"),
+        (_record((), error="not on this machine: needs CUDA"), "left out"),
     ],
 )
 def test_signs_are_derived(record: Record, text: str) -> None:

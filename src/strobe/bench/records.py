@@ -25,6 +25,9 @@ from strobe.errors import Error
 
 SCHEMA = 2
 
+#: how the error of a row begins that was left out, because what it needs is not here
+NOT_HERE = "not on this machine: "
+
 Better = Literal["less", "more"]
 LatencyStatus = Literal["met", "missed", "undecided"]
 Bound = Literal["compute", "memory"]
@@ -163,6 +166,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     nodes: int = 1
     # A factory, because a default that is left out would be read as the schema of whoever reads.
     schema: int = msgspec.field(default_factory=lambda: SCHEMA)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether it was never tried, which is no failure: the machine lacks something, as `error` says."""
+        return self.error is not None and self.error.startswith(NOT_HERE)
 
     def digest(self) -> stats.Digest:
         """Describe the samples; raises ValueError for a failed measurement."""

@@ -70,6 +70,11 @@ class Benchmark:
         """Path of the benchmark, such as `dlrm/ootb/inference/A.1dev-embed4-fp32`."""
         return "/".join((_slug(self.model), self.implementation.lower(), _slug(self.mode), self.config))
 
+    @property
+    def needs_cuda(self) -> bool:
+        """Whether only CUDA can do it: tf32 is how its tensor cores multiply."""
+        return self.parameters.get("precision") == "tf32"
+
 
 def without_precision(config: str) -> str:
     """Return a configuration's name without the number formats at its end: what it computes, not how exactly."""

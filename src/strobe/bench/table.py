@@ -162,7 +162,7 @@ def markdown_tables(records: Iterable[Record]) -> str:
     for rows in by_system(records).values():
         lines = [(*cells(row), spread_text(row), f"`{row.command}`") for row in rows]
         table = markdown((*HEADER, "Spread", "Reproduce"), lines)
-        failures = [f"`{row.benchmark}` failed: {(row.error or '').splitlines()[0]}" for row in rows if row.error]
+        failures = [f"`{row.benchmark}` {score_text(row)}: {row.error.splitlines()[0]}" for row in rows if row.error]
         notes = [f"- {text}" for text in (*legend(rows), *failures)]
         parts.append("\n\n".join(filter(None, [f"**{system_title(rows[-1])}**", table, "\n".join(notes)])))
     return "\n\n".join(parts)

@@ -191,6 +191,13 @@ def test_a_row_for_two_nodes_says_so_on_one() -> None:
     assert record.is_left_out
 
 
+def test_a_row_for_cuda_says_so_on_a_cpu() -> None:
+    (benchmark,) = registry.find(["dlrm/micro/gemm/gemm_A-Bx1024x1024-tf32"])
+    (record,) = measure([Cell(benchmark, 128)], Options(repeats=1)).records
+    assert record.error == "not on this machine: needs CUDA"
+    assert record.is_left_out
+
+
 def _workers_of(path: Path) -> list[psutil.Process]:
     """Return the processes that measure with this as their temporary directory."""
     found = []
