@@ -36,6 +36,7 @@ def register(subparsers: Subparsers) -> None:
     _register_dht(commands)
     _register_throughput(commands)
     _register_compression(commands)
+    _register_averaging(commands)
 
 
 def _register_dht(commands: Subparsers) -> None:
@@ -136,6 +137,37 @@ def _register_compression(commands: Subparsers) -> None:
     _add_shared(compression)
 
 
+def _register_averaging(commands: Subparsers) -> None:
+    averaging = add_command(
+        commands,
+        "averaging",
+        _averaging,
+        summary="peers average tensors in groups, round after round",
+        detail=(
+            "The workload, the parameters and the result lines of hivemind's benchmark_averaging.\n"
+            "See docs/bench-swarm.md."
+        ),
+        examples=[
+            "strobe bench swarm averaging --peer hivemind",
+            "strobe bench swarm averaging --num_peers 8 --num_rounds 2 --hid_size 64",
+        ],
+    )
+    averaging.add_argument("--num_peers", type=int, default=16, metavar="N", help="default: 16")
+    averaging.add_argument("--target_group_size", type=int, default=4, metavar="N", help="default: 4")
+    averaging.add_argument("--num_rounds", type=int, default=5, metavar="N", help="of each peer (default: 5)")
+    averaging.add_argument("--hid_size", type=int, default=256, metavar="N", help="of the tensors (default: 256)")
+    averaging.add_argument("--num_layers", type=int, default=3, metavar="N", help="of tensors (default: 3)")
+    averaging.add_argument(
+        "--min_matchmaking_time", type=float, default=5.0, metavar="S", help="for a group to be found (default: 5)"
+    )
+    averaging.add_argument("--round_timeout", type=float, default=15.0, metavar="S", help="of a step (default: 15)")
+    averaging.add_argument("--request_timeout", type=float, default=1.0, metavar="S", help="default: 1")
+    averaging.add_argument("--spawn_dtime", type=float, default=0.1, metavar="S", help="between two peers' starts")
+    averaging.add_argument("--increase_file_limit", action="store_true", help="raise the limit of open files to 32768")
+    averaging.add_argument("--plain", action="store_true", help="without encryption")
+    _add_shared(averaging)
+
+
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--peer",
@@ -210,6 +242,23 @@ def _compression(args: argparse.Namespace) -> int:
     listen = partial(compression.Lines, screen.note if args.json else screen.out)
     cases = [Case(f"{job.size} values", job, job.variant, listen)]
     return _run(args, screen, "compression", compression.METRICS, cases)
+
+
+def _averaging(args: argparse.Namespace) -> int:
+    from functools import partial
+
+    from strobe.bench.swarm import averaging, file_limit
+    from strobe.bench.swarm.benchmark import Case
+    from strobe.cli.render import Screen
+
+    screen = Screen(args)
+    out = screen.note if args.json else screen.out
+    job = averaging.Job(**{name: getattr(args, name) for name in averaging.Job.__struct_fields__})
+    if args.increase_file_limit:
+        out(file_limit.increase())
+    file_limit.check(job.num_files)
+    cases = [Case(f"{job.num_peers} peers", job, job.variant, partial(averaging.Lines, out))]
+    return _run(args, screen, "averaging", averaging.METRICS, cases)
 
 
 def _run(

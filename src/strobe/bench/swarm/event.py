@@ -27,9 +27,12 @@ class Began(_Event):
 
 
 class Progress(_Event):
+    """How much is done of a phase; `figures` tell of the last step, where each is worth a line."""
+
     phase: str
     done: int
     total: int
+    figures: dict[str, float] = {}
 
 
 class Ended(_Event):

@@ -47,7 +47,8 @@ class DecentralizedAverager:
     `matchmaking_s` with at least `min_group_size`. `request_timeout_s` is how long a peer may take for its next word or
     part, `round_timeout_s` how long the averaging may take in all. Each reduces a share of the values in proportion to
     its `bandwidth`; peers in client mode reduce nothing. An `auxiliary` peer only reduces: it has values of nobody, and
-    its tensors stay as they are.
+    its tensors stay as they are. With a target size, peers look for each other under several keys, as many as groups
+    should come about; who knows better gives the bits of the first one as `group_bits`.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class DecentralizedAverager:
         part_bytes: int = 2**19,
         bandwidth: float = 1.0,
         auxiliary: bool = False,
+        group_bits: str | None = None,
     ) -> None:
         if auxiliary and dht.client_mode:
             raise UsageError("an auxiliary peer reduces for others, which one in client mode cannot")
@@ -80,6 +82,7 @@ class DecentralizedAverager:
             part_bytes=part_bytes,
             bandwidth=bandwidth,
             role="auxiliary" if auxiliary else "client" if dht.client_mode else "full",
+            group_bits=group_bits,
         )
         self._flat = FlatTensors(list(tensors))
         self._tally = Tally()

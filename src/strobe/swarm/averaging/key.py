@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-_LENGTH: Final = 32
+MAX_BITS: Final = 32
 
 
 def group_key(prefix: str, bits: str) -> str:
@@ -24,14 +24,15 @@ def census_key(prefix: str) -> str:
     return f"{prefix}.peers"
 
 
-def random_bits(rng: random.Random) -> str:
-    return format(rng.getrandbits(_LENGTH), f"0{_LENGTH}b")
+def random_bits(rng: random.Random, last: str = "") -> str:
+    """Return bits that end with those given."""
+    return format(rng.getrandbits(MAX_BITS), f"0{MAX_BITS}b")[len(last) :] + last
 
 
 def mixed_bits(bits: str, place: int, group_size: int) -> str:
     """Return the bits of a member after a round."""
     width = (group_size - 1).bit_length()
-    return (bits + format(place, f"0{width}b"))[-_LENGTH:] if width else bits
+    return (bits + format(place, f"0{width}b"))[-MAX_BITS:] if width else bits
 
 
 def num_bits(num_peers: int, target_group_size: int | None) -> int:
@@ -39,9 +40,9 @@ def num_bits(num_peers: int, target_group_size: int | None) -> int:
     if target_group_size is None:
         return 0
     num_keys = num_peers // target_group_size
-    return min(max(num_keys, 1).bit_length() - 1, _LENGTH)
+    return min(max(num_keys, 1).bit_length() - 1, MAX_BITS)
 
 
 def path_of(prefix: str, bits: str, depth: int) -> list[str]:
     """Return the keys from a peer's own up to the one that all share."""
-    return [group_key(prefix, bits[_LENGTH - count :]) for count in range(depth, -1, -1)]
+    return [group_key(prefix, bits[MAX_BITS - count :]) for count in range(depth, -1, -1)]

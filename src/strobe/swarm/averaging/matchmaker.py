@@ -25,7 +25,7 @@ class Matchmaker:
         self._node = node
         self._schema = schema
         self._rng = rng
-        self._bits = key.random_bits(rng)
+        self._bits = key.random_bits(rng, settings.group_bits or "")
         #: who look for groups, as of the last time we looked
         self._num_peers = 1
         self._board = Board(node, settings.prefix, schema)
@@ -55,10 +55,9 @@ class Matchmaker:
             life_s=self._life_s,
         )
         join = p.encode(p.Join(settings.prefix, self._schema, deadline, p.wire_member(me)))
-        depth = key.num_bits(self._num_peers, settings.target_group_size)
         self.is_looking = True
         try:
-            group = await search.run(join, key.path_of(settings.prefix, self._bits, depth))
+            group = await search.run(join, key.path_of(settings.prefix, self._bits, self._depth))
         finally:
             self.is_looking = False
             lobby.is_over = True
@@ -75,10 +74,17 @@ class Matchmaker:
         """How long what is on the board is remembered: until the next round, if all goes well."""
         return self.settings.matchmaking_s + self.settings.round_timeout_s
 
+    @property
+    def _depth(self) -> int:
+        """How many bits tell our key from others'."""
+        if self.settings.group_bits is not None:
+            return len(self.settings.group_bits)
+        return key.num_bits(self._num_peers, self.settings.target_group_size)
+
     async def _tidy(self, keys: list[str]) -> None:
         """Take our words off the board, and count who is there, while a round goes on or none came about."""
         await self._board.withdraw(keys, self._life_s)
-        if self.settings.target_group_size is not None:
+        if self.settings.target_group_size is not None and self.settings.group_bits is None:
             self._num_peers = await self._board.count()
 
     async def on_join(self, caller: Caller, join: p.Join) -> p.News:

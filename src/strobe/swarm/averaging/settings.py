@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from strobe.errors import UsageError
 from strobe.swarm.averaging.group import Role
+from strobe.swarm.averaging.key import MAX_BITS
 from strobe.swarm.averaging.protocol import MAX_MEMBERS, MAX_PREFIX
 from strobe.swarm.tensors import COMPRESSIONS
 
@@ -27,6 +28,7 @@ class Settings:
     part_bytes: int
     bandwidth: float
     role: Role
+    group_bits: str | None = None
 
     def __post_init__(self) -> None:
         if not self.prefix or len(self.prefix) > MAX_PREFIX:
@@ -46,6 +48,11 @@ class Settings:
             raise UsageError(f"no compression {self.compression!r}; there are {', '.join(COMPRESSIONS)}")
         if self.part_bytes < _ITEM_BYTES:
             raise UsageError(f"part_bytes is {self.part_bytes}; a part has at least one value of {_ITEM_BYTES} bytes")
+
+        if self.group_bits is not None and not (
+            set(self.group_bits) <= {"0", "1"} and len(self.group_bits) <= MAX_BITS
+        ):
+            raise UsageError(f"group_bits is {self.group_bits!r:.80}; it is None, or up to {MAX_BITS} of 0 and 1")
 
     @property
     def part_length(self) -> int:

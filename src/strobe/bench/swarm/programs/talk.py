@@ -42,7 +42,11 @@ class Phase:
         now = time.monotonic()
         if done >= self._total or now - self._told_at >= _PROGRESS_S:
             self._told_at = now
-            self._talk.say(event="progress", phase=self._name, done=done, total=self._total)
+            self.report(done)
+
+    def report(self, done: int, **figures: float) -> None:
+        """Tell how much is done, and of the last step what there is to tell."""
+        self._talk.say(event="progress", phase=self._name, done=done, total=self._total, figures=figures)
 
 
 class Talk:
