@@ -95,9 +95,9 @@ async def measure(relay: Connection, ways: dict[str, Contact], rounds: int) -> d
         return float(relay.recv())
 
     for name, unit, size, at_once, count in (
-        ("small", 1.0, 100, 32, 6400),
-        ("single", 1.0, 100, 1, 1000),
-        ("large", LARGE / 1e6, LARGE, 1, 12),
+        ("small", 1.0, 100, 32, 3200),
+        ("single", 1.0, 100, 1, 500),
+        ("large", LARGE / 1e6, LARGE, 1, 8),
     ):
         figures[name] = {way: [] for way in ways}
         figures[f"relay's CPU, {name}, us per call"] = {"through the relay": []}

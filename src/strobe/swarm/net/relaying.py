@@ -38,6 +38,7 @@ class Relaying:
         self._own = _OwnPort(network)
         self._tasks: set[asyncio.Task[None]] = set()
         self._moves: set[asyncio.Future[None]] = set()
+        self._is_closed = False
         self.relay: Relay | None = None
         self.reservations: Reservations | None = None
         self.ends = RelayEnds(self, self._shelter_of, tag_bytes)
@@ -146,6 +147,9 @@ class Relaying:
         self._network.on_no_way(path, reason)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._is_closed:  # what ends still says goodbye: nobody would await it
+            work.close()
+            return
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -158,6 +162,7 @@ class Relaying:
             self.relay.sweep(now)
 
     async def close(self) -> None:
+        self._is_closed = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
