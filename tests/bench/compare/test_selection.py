@@ -50,8 +50,18 @@ def test_what_is_not_there_is_said_with_what_is(word: str) -> None:
         select(word, RECORDS)
 
 
+def test_the_session_before_is_one_of_the_same_rows() -> None:
+    between = result([3.0], "other/micro/linear/one", environment=_session(2, "beef567890"))
+    last = result([4.0], environment=_session(3, "beef567890"))
+    assert select("previous", [OLD, between, last]) == [OLD]
+    with pytest.raises(UsageError, match="no session before the latest"):
+        select("previous", [OLD, between])
+
+
 def test_sessions_that_are_not_there() -> None:
-    with pytest.raises(UsageError, match=r"`previous` needs 2 session\(s\), there are 1"):
+    with pytest.raises(UsageError, match=r"no session before the latest \(2026-11-01T00:00:00\+00:00\) measured any"):
         select("previous", [OLD])
+    with pytest.raises(UsageError, match=r"`latest` needs a session, and there is none"):
+        select("latest", [])
     with pytest.raises(UsageError, match="no results yet"):
         select("c0ffee", [])

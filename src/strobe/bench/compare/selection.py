@@ -1,7 +1,7 @@
 """Which records a side is: what the words on the command line mean.
 
 A side is a results file, or within the default one a git commit (or branch, or tag), a record's id, `latest` or
-`previous` (the last session, and the one before). Commits and ids may be cut short, as with git.
+`previous` (the last session, and the one before it of the same rows). Commits and ids may be cut short, as with git.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from strobe.bench.compare.pairing import row_key
 from strobe.bench.records import Record, read_records
 from strobe.errors import UsageError
 
@@ -45,8 +46,18 @@ def _by_id(text: str, records: Sequence[Record]) -> list[Record]:
 
 
 def _session(word: str, records: Sequence[Record]) -> list[Record]:
-    began = sorted({one.environment.started_at for one in records if one.environment.started_at})
-    place = {"latest": 1, "previous": 2}[word]
-    if len(began) < place:
-        raise UsageError(f"`{word}` needs {place} session(s), there are {len(began)}; `strobe bench run` makes one")
-    return [one for one in records if one.environment.started_at == began[-place]]
+    began = sorted({one.environment.started_at for one in records if one.environment.started_at}, reverse=True)
+    sessions = ([one for one in records if one.environment.started_at == moment] for moment in began)
+    if (latest := next(sessions, None)) is None:
+        raise UsageError(f"`{word}` needs a session, and there is none; `strobe bench run` makes one")
+    if word == "latest":
+        return latest
+    # Tests, load profiles and workloads share a file: what was done between has nothing to do with it.
+    rows = {row_key(one) for one in latest}
+    for session in sessions:
+        if any(row_key(one) in rows for one in session):
+            return session
+    raise UsageError(
+        f"no session before the latest ({began[0]}) measured any of its rows; `strobe bench run` makes one, "
+        "`strobe bench history` shows all"
+    )

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
+
 from strobe.bench import machine
 from strobe.bench.load import venvs
 from strobe.bench.load.catalog import Metric, Profile
@@ -68,9 +70,11 @@ def run(plan: Plan, say: Say = lambda text: None) -> list[Record]:
 def _run(plan: Plan, say: Say) -> list[Record]:
     pythons = {s.tracker.name: venvs.ensure(s.tracker, plan.venvs, say) for s in plan.subjects}
     records: list[Record] = []
+    began = machine.describe(plan.directory or Path.cwd()).started_at
     for profile in plan.profiles:
         outcomes = _measure(plan, profile, pythons, say)
-        environment = machine.describe(plan.directory or Path.cwd())
+        # All profiles are one session.
+        environment = msgspec.structs.replace(machine.describe(plan.directory or Path.cwd()), started_at=began)
         for subject, found in zip(plan.subjects, outcomes, strict=True):
             records += _records(plan, profile, subject, found, environment)
     return records

@@ -84,6 +84,7 @@ def _row(record: Record) -> Fields:
         "units": unit,
         "shown_score": factor * found.median if found else None,
         "samples": [factor * sample for sample in record.samples],
+        "samples_are": "processes" if len(record.repeats) == len(record.samples) else "samples",
         "spread_percent": 100 * found.mad / found.median if found and found.median else None,
         "is_unstable": bool(found and found.is_unstable),
         "steps_ms": _quantiles(steps_ms),

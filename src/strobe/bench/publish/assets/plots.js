@@ -49,7 +49,7 @@ function distribution(row) {
     svg.append(s("polyline", { points: line.join(" "), fill: "none", stroke: "var(--line-1)", "stroke-width": 2 }));
     parts.push(h("div", { class: "dim" }, `Share of ${row.num_steps} steps that are quicker, %`), svg);
   }
-  if (row.samples.length > 1) parts.push(h("div", { class: "dim" }, `${row.samples.length} processes, ${row.units}`), dots(row));
+  if (row.samples.length > 1) parts.push(h("div", { class: "dim" }, `${row.samples.length} ${row.samples_are}, ${row.units}`), dots(row));
   return parts;
 }
 

@@ -11,7 +11,10 @@ function resultsView() {
   const search = h("input", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows" });
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const table of tables) table.filter((row) => words.every((word) => row.name.toLowerCase().includes(word)));
+    const isWanted = (row) => words.every((word) => row.name.toLowerCase().includes(word));
+    const counts = tables.map((table) => table.filter(isWanted));
+    // Systems without a match are left out, unless nothing matches anywhere.
+    tables.forEach((table, index) => { table.section.hidden = counts[index] === 0 && counts.some((count) => count > 0); });
   });
   const legend = Object.entries(figures.legend).map(([sign, meaning]) => `${sign} ${meaning}`).join(" · ");
   return [
@@ -57,6 +60,7 @@ function systemTable(system) {
       elements[1].hidden = !wanted || elements[0].dataset.open !== "true";
     }
     none.hidden = shown > 0;
+    return shown;
   };
   return { section, filter };
 }
@@ -130,7 +134,7 @@ function details(row) {
     ["Correct", correct],
     ["Of peak", row.roofline_fraction === null ? "" : `${percent(row.roofline_fraction, 0)} (${row.roofline_bound})`],
     ["Energy", row.energy_j_per_example === null ? "" : `${number(row.energy_j_per_example)} J per example`],
-    ["Set-up", row.setup_s === null ? "" : `${number(row.setup_s)} s`],
+    ["Set-up", !row.setup_s ? "" : `${number(row.setup_s)} s`],
     ["Compiling", row.compile_s ? `${number(row.compile_s)} s` : ""],
     ["Memory", row.peak_rss_bytes ? `${number(row.peak_rss_bytes / 1e6)} MB` : ""],
     ["Noise", row.noisy ?? ""],
