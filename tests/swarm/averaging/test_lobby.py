@@ -13,6 +13,8 @@ from strobe.swarm.averaging.lobby import CLOCK_SKEW_S, Candidate, Lobby
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import PeerId
 
+pytestmark = pytest.mark.frameworks
+
 RNG = random.Random(0)
 NOW = 1000.0
 

@@ -16,6 +16,8 @@ from strobe.swarm.dht.value import pack
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import PeerId
 
+pytestmark = pytest.mark.frameworks
+
 
 def member(number: int, **more: object) -> Member:
     return Member(address=Address(PeerId(bytes([number]) * 20), ("127.0.0.1",), 4000), **more)  # type: ignore[arg-type]
@@ -31,10 +33,10 @@ def test_messages_arrive_as_they_were_sent() -> None:
     for news in (p.Wait(), p.Moved(str(member(1).address), 3.0), p.begin(GROUP)):
         assert p.decode_news(p.encode(news)) == news
     assert p.parse_group(p.begin(GROUP)) == GROUP
-    assert p.decode_leave(p.encode(p.Leave(bytes(16)))).group == bytes(16)
+    assert p.decode_in_round(p.encode(p.InRound(bytes(16)))).group == bytes(16)
 
 
-@pytest.mark.parametrize("decoder", [p.decode_join, p.decode_news, p.decode_leave])
+@pytest.mark.parametrize("decoder", [p.decode_join, p.decode_news, p.decode_in_round])
 @given(garbage=st.binary(max_size=200))
 def test_garbage_is_malformed_and_nothing_else(decoder: Callable[[bytes], object], garbage: bytes) -> None:
     with contextlib.suppress(p.Malformed):

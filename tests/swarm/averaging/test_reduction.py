@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.swarm.averaging.reduction import Reduction
+
+pytestmark = pytest.mark.frameworks
 
 LENGTH = 5
 

@@ -21,6 +21,8 @@ from strobe.swarm.dht.sim.world import World
 
 from . import simulated as sim
 
+pytestmark = pytest.mark.frameworks
+
 
 def check(results: list[Averaged | None], count: int) -> list[Averaged]:
     """Return the results if everybody has one, and all members of a group say the same of it."""

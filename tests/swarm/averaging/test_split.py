@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.swarm.averaging import key
 from strobe.swarm.averaging.split import split_parts, split_shares
+
+pytestmark = pytest.mark.frameworks
 
 bandwidths = st.lists(st.floats(0, 1e6), min_size=1, max_size=20).filter(any)
 

@@ -32,6 +32,7 @@ class Hub:
         self._awaited: dict[bytes, asyncio.Event] = {}
         network.serve(p.JOIN, self._on_join)
         network.serve(p.PART, self._on_part)
+        network.serve(p.ALIVE, self._on_alive)
         network.serve(p.LEAVE, self._on_leave)
 
     @classmethod
@@ -79,17 +80,29 @@ class Hub:
         share = await self._share(group_id)
         return await share.on_part(caller.id, number, message)
 
+    def _on_alive(self, caller: Caller, payload: Payload) -> Sendable:
+        # Who still looks may be about to hear that its round has begun.
+        if self._share_of(payload) is None and not self._is_looking:
+            raise PeerRefused("no such round here, or it is over")
+        return b""
+
     def _on_leave(self, caller: Caller, payload: Payload) -> Sendable:
-        try:
-            share = self._shares.get(p.decode_leave(payload).group)
-        except p.Malformed as exc:
-            raise PeerRefused(str(exc)) from exc
-        if share is not None:
+        if (share := self._share_of(payload)) is not None:
             share.on_leave(caller.id)
         return b""
 
+    def _share_of(self, payload: Payload) -> OwnShare | None:
+        try:
+            return self._shares.get(p.decode_in_round(payload).group)
+        except p.Malformed as exc:
+            raise PeerRefused(str(exc)) from exc
+
+    @property
+    def _is_looking(self) -> bool:
+        return any(matchmaker.is_looking for matchmaker in self._matchmakers.values())
+
     async def _share(self, group_id: bytes) -> OwnShare:
-        if group_id not in self._shares and any(each.is_looking for each in self._matchmakers.values()):
+        if group_id not in self._shares and self._is_looking:
             # Others may have been told before us that the group is complete.
             awaited = self._awaited.setdefault(group_id, asyncio.Event())
             try:

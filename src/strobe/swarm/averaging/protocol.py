@@ -2,6 +2,7 @@
 
     averaging.join   let me into your group; answers at once, or when there is news: wait, ask that one, or begin
     averaging.part   my values of a part of your share (or none); answers the average, when everybody's are there
+    averaging.alive  are you still in this round? Refused if not; asked of those who take long
     averaging.leave  I have all I need, or give up: do not wait for me
 
 `part` has tensors and is laid out as all tensors on the wire; the others are msgpack arrays, checked while they are
@@ -22,7 +23,7 @@ from strobe.swarm.dht.value import Undecodable, unpack
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Payload
 
-JOIN, PART, LEAVE = "averaging.join", "averaging.part", "averaging.leave"
+JOIN, PART, ALIVE, LEAVE = "averaging.join", "averaging.part", "averaging.alive", "averaging.leave"
 #: the words of a part's metadata: the round, which part of the share; in answers: whose values are not in it
 GROUP, NUMBER, MISSING = "group", "number", "missing"
 #: the tensor of a part
@@ -79,7 +80,9 @@ class Begin(Message, frozen=True, tag="begin"):
     members: Annotated[list[WireMember], Meta(max_length=MAX_MEMBERS)]
 
 
-class Leave(Message, frozen=True):
+class InRound(Message, frozen=True):
+    """Of `alive` and `leave`: which round it is about."""
+
     group: _GroupId
 
 
@@ -89,7 +92,7 @@ _Kind = TypeVar("_Kind")
 _encoder = msgspec.msgpack.Encoder()
 _join_decoder = msgspec.msgpack.Decoder(Join)
 _news_decoder: msgspec.msgpack.Decoder[News] = msgspec.msgpack.Decoder(News)
-_leave_decoder = msgspec.msgpack.Decoder(Leave)
+_in_round_decoder = msgspec.msgpack.Decoder(InRound)
 
 encode = _encoder.encode
 
@@ -102,8 +105,8 @@ def decode_news(payload: Payload) -> News:
     return _decoded(_news_decoder, payload)
 
 
-def decode_leave(payload: Payload) -> Leave:
-    return _decoded(_leave_decoder, payload)
+def decode_in_round(payload: Payload) -> InRound:
+    return _decoded(_in_round_decoder, payload)
 
 
 def _decoded(decoder: msgspec.msgpack.Decoder[_Kind], payload: Payload) -> _Kind:

@@ -55,6 +55,11 @@ class Settings:
             raise UsageError(f"group_bits is {self.group_bits!r:.80}; it is None, or up to {MAX_BITS} of 0 and 1")
 
     @property
+    def stall_s(self) -> float:
+        """How long one that is alive may go without delivering anything."""
+        return max(self.round_timeout_s / 2, self.request_timeout_s)
+
+    @property
     def part_length(self) -> int:
         """Values in a part."""
         return self.part_bytes // _ITEM_BYTES

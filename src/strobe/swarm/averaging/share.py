@@ -47,18 +47,28 @@ class OwnShare:
             for number, part in enumerate(self._parts):
                 self._publish(reduction.add(state.place, number, state.vector[part.start : part.stop]))
         clock = asyncio.get_running_loop().time
-        oldest, since = reduction.oldest, clock()
+        oldest, since, check_at = reduction.oldest, clock(), clock() + state.settings.request_timeout_s
         while not reduction.is_done:
             self._moved.clear()
             try:
-                await asyncio.wait_for(self._moved.wait(), since + state.settings.request_timeout_s - clock())
+                await asyncio.wait_for(self._moved.wait(), check_at - clock())
             except asyncio.TimeoutError:
-                for place in reduction.lacking:
-                    _log.warning("%s did not deliver its values in time", state.group.members[place].address)
-                    self._publish(reduction.drop(place))
+                await self._drop_dead(has_stalled=clock() - since > state.settings.stall_s)
+                check_at = clock() + state.settings.request_timeout_s
             if reduction.oldest != oldest:
-                oldest, since = reduction.oldest, clock()
+                oldest, since, check_at = reduction.oldest, clock(), clock() + state.settings.request_timeout_s
         await asyncio.gather(*self._publishing)
+
+    async def _drop_dead(self, *, has_stalled: bool) -> None:
+        """Drop those that keep the others waiting, unless they are only slow."""
+        oldest, late = self._reduction.oldest, list(self._reduction.lacking)
+        alive = [False] * len(late)
+        if not has_stalled:
+            alive = await asyncio.gather(*map(self._state.is_alive, late))
+        for place, is_alive in zip(late, alive, strict=True):
+            if not is_alive and self._reduction.oldest == oldest and place in self._reduction.lacking:
+                _log.warning("%s did not deliver its values in time", self._state.group.members[place].address)
+                self._publish(self._reduction.drop(place))
 
     async def give_up(self) -> None:
         """Answer those who still wait for an average that there is none. Without them, only ends what was begun."""

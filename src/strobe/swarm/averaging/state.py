@@ -9,9 +9,10 @@ from typing import Final, Protocol, TypeVar
 import torch
 
 from strobe.swarm.averaging.group import Group, Member
-from strobe.swarm.averaging.protocol import VALUES
+from strobe.swarm.averaging.protocol import ALIVE, VALUES, InRound, encode
 from strobe.swarm.averaging.settings import Settings
-from strobe.swarm.net.network import Network
+from strobe.swarm.client.link import ask
+from strobe.swarm.net.network import Network, NetworkError
 from strobe.swarm.tensors import TensorSpec
 
 _Result = TypeVar("_Result")
@@ -46,6 +47,18 @@ class RoundState:
     @property
     def me(self) -> Member:
         return self.group.members[self.place]
+
+    async def is_alive(self, place: int) -> bool:
+        """Tell whether a member that takes long says that it is still in this round; a client cannot be asked."""
+        member = self.group.members[place]
+        if not member.reduces:
+            return False
+        question = encode(InRound(self.group.id))
+        try:
+            await ask(self.network, member.address, ALIVE, question, timeout_s=self.settings.request_timeout_s)
+        except NetworkError:
+            return False
+        return True
 
 
 def part_specs(length: int) -> dict[str, TensorSpec]:

@@ -49,7 +49,7 @@ class Trade:
 
     async def say_goodbye(self) -> None:
         """Tell it that we need nothing more, so that it need not stay for us."""
-        leave = p.encode(p.Leave(self._state.group.id))
+        leave = p.encode(p.InRound(self._state.group.id))
         timeout_s = self._state.settings.request_timeout_s
         try:
             await ask(self._state.network, self._address, p.LEAVE, leave, timeout_s=timeout_s)
@@ -61,15 +61,19 @@ class Trade:
         pending: set[asyncio.Future[None]] = set()
         # It may itself wait that long for somebody else, and needs some time for itself.
         patience_s = 2 * self._state.settings.request_timeout_s
+        clock = asyncio.get_running_loop().time
+        since = clock()
         try:
             while waiting or pending:
                 while waiting and len(pending) < _WINDOW:
                     pending.add(asyncio.ensure_future(self._exchange(waiting.pop())))
                 done, pending = await asyncio.wait(pending, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
-                if not done:
-                    raise BadAnswer(f"no answer for {patience_s:g} s")
-                for task in done:
-                    task.result()
+                if done:
+                    since = clock()
+                    for task in done:
+                        task.result()
+                elif clock() - since > self._state.settings.stall_s or not await self._state.is_alive(self._place):
+                    raise BadAnswer(f"no answer for {clock() - since:.1f} s")
         finally:
             for task in pending:
                 task.cancel()
