@@ -34,6 +34,8 @@ LINGER_S = 30.0
 MAX_SUBSCRIBERS = 1000
 #: of one key, or of one address without a key
 MAX_OF_ONE = 100
+#: how long, on a busy machine, there may lie between a client's reading of a list and its asking for news of it
+_UNREAD_NS = 60 * 10**9
 _KEPT_EVENTS = 5000
 _KEPT_BYTES = 8 << 20
 #: runs that are named to a client which was away for too long; of more it is told to look at everything again
@@ -211,7 +213,7 @@ class Hub:
         # A change that was seen just before somebody asked for it was not told: it is news to them. What lies
         # longer back they have read: after an import, or when nothing else happens, that may be every run there is.
         newcomers, self._looked_for = interests - self._looked_for, interests
-        recent_ns = self._clock() - OVERLAP_NS
+        recent_ns = self._clock() - _UNREAD_NS
         changed: list[_Change] = []
         for run in seen:
             watching = [interest for interest in interests if interest.covers(run.id, run.project_id)]
