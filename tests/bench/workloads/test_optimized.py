@@ -16,6 +16,7 @@ from strobe.bench.workloads.dlrm import optimized as dlrm
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.model import DlrmConfig
 from strobe.bench.workloads.dlrm.ootb import DlrmTask
+from strobe.bench.workloads.layers.compiling import compile_frozen
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
 from strobe.bench.workloads.layers.fold import fold_batch_norms
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
@@ -62,7 +63,10 @@ def _folded(model: nn.Module, _: object) -> nn.Module:
 EXACT: dict[str, tuple[Task, Optimization]] = {
     "regnet, norms folded": (REGNET, _folded),
     "resnext3d, norms folded": (RESNEXT3D, _folded),
-    "cvt, folded and fused": (CVT, lambda model, _: cvt.fuse_attention(fold_batch_norms(model))),
+    "regnet": (REGNET, regnet.optimize_fp32),
+    "resnext3d": (RESNEXT3D, resnext3d.optimize_fp32),
+    "cvt": (CVT, cvt.optimize_fp32),
+    "xlmr": (XLMR, partial(xlmr.optimize_fp32, is_varied=False)),
     "xlmr, varied": (XLMR_VARIED, partial(xlmr.optimize_fp32, is_varied=True)),
     "oscar": (test_oscar.TASK, oscar.optimize_fp32),
 }
@@ -165,11 +169,13 @@ def _fuse(model: nn.Module) -> nn.Module:
     return model
 
 
-def test_training_with_fused_attention_and_optimizer_is_right() -> None:
+def test_training_by_other_ways_is_right() -> None:
     for task, optimize in (
         (XLMR_VARIED, _fuse),
         (XLMR_VARIED, xlmr.optimize_training),
         (test_oscar.TASK, oscar.optimize_training),
+        (CVT, cvt.optimize_training),
+        (RESNEXT3D, resnext3d.optimize_training),
     ):
         workload = OptimizedTraining(task, optimize, tolerance=1e-2)
         set_up(workload, 3)
@@ -234,18 +240,9 @@ def test_padding_costs_nothing() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    ("task", "optimize"),
-    [
-        (REGNET, regnet.optimize_fp32),
-        (XLMR, partial(xlmr.optimize_fp32, is_varied=False)),
-        (CVT, cvt.optimize_fp32),
-        (RESNEXT3D, resnext3d.optimize_fp32),
-    ],
-    ids=["regnet", "xlmr", "cvt", "resnext3d"],
-)
-def test_compiled_inference_is_right(task: Task, optimize: Optimization) -> None:
-    prove(OptimizedInference(task, optimize, tolerance=1e-3))
+def test_compiled_inference_is_right() -> None:
+    """As it is on devices that our own kernels are not written for."""
+    prove(OptimizedInference(REGNET, lambda model, _: compile_frozen(fold_batch_norms(model)), tolerance=1e-3))
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ _optimized_training = partial(
 _MERGED = (
     "weights of rows are multiplied into the tables beforehand",
     "all tables are one and are looked up by one call",
-    "pairs are picked by one flat index",
+    "products of pairs by one call of a kernel of our own, straight to where the top MLP reads them",
 )
 _OWN = "linear layers by a kernel of our own, weights laid out beforehand"
 _INT8_TABLES = "tables in 8 bits, with a scale and an offset per row"

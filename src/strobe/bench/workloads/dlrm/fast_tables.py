@@ -1,6 +1,6 @@
 """All tables of DLRM as one, looked up by one call, with the weights of rows multiplied in beforehand.
 
-Shapes: T tables, R rows of one, D width, L lookups of all tables, B batch.
+Shapes: T tables, R rows of one, D width, L lookups of all tables, B batch, X bags of all tables.
 """
 # mypy: disallow-subclassing-any=False
 # ruff: noqa: N803, N806 -- shape suffixes
@@ -22,7 +22,7 @@ _PART = 65_536
 
 
 class FastTables(nn.Module):
-    """Pooled rows of every table, [B, T, D], from tables in 32, 8 or 4 bits."""
+    """Pooled rows of every table, [T, B, D], from tables in 32, 8 or 4 bits."""
 
     def __init__(self, tables: nn.ModuleList, bits: Bits) -> None:
         super().__init__()
@@ -34,8 +34,7 @@ class FastTables(nn.Module):
 
     def forward(self, rows: tuple[torch.Tensor, ...], offsets: tuple[torch.Tensor, ...]) -> torch.Tensor:
         rows_L, offsets_X = merge_lookups(rows, offsets, self.starts)
-        pooled_XD = self._pool(rows_L, offsets_X)
-        return pooled_XD.unflatten(0, (len(rows), -1)).transpose(0, 1)
+        return self._pool(rows_L, offsets_X).unflatten(0, (len(rows), -1))
 
     def _pool(self, rows_L: torch.Tensor, offsets_X: torch.Tensor) -> torch.Tensor:
         if self.bits == 8:

@@ -1,6 +1,6 @@
 """DLRM, no holds barred."""
 # mypy: disallow-subclassing-any=False
-# ruff: noqa: N803, N806 -- shape suffixes
+# ruff: noqa: N803 -- shape suffixes
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torch import nn
 
 from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
+from strobe.bench.workloads.dlrm.interaction import multiply_pairs
 from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
 from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
@@ -22,9 +23,9 @@ from strobe.bench.workloads.task import Batch
 
 
 class FastDlrm(nn.Module):
-    """One lookup for all tables, pairs picked by one flat index.
+    """One lookup for all tables, and products of those pairs alone that the top MLP sees.
 
-    Shapes: B batch, F dense features, V vectors per example, D width, P pairs.
+    Shapes: B batch, F dense features.
     """
 
     def __init__(self, model: Dlrm, bits: Bits, is_int8: bool) -> None:
@@ -32,16 +33,11 @@ class FastDlrm(nn.Module):
         self.tables = FastTables(model.tables, bits)
         replace = quantize_linears if is_int8 else pack_linears
         self.bottom, self.top = replace(model.bottom), replace(model.top)
-        vectors = len(model.tables) + 1
-        self.register_buffer("pairs_P", model.pairs[0] * vectors + model.pairs[1])
 
     def forward(
         self, dense_BF: torch.Tensor, rows: tuple[torch.Tensor, ...], offsets: tuple[torch.Tensor, ...]
     ) -> torch.Tensor:
-        dense_BD = self.bottom(dense_BF)
-        vectors_BVD = torch.cat([dense_BD[:, None], self.tables(rows, offsets)], 1)
-        products_BX = torch.bmm(vectors_BVD, vectors_BVD.transpose(1, 2)).flatten(1)
-        return self.top(torch.cat([dense_BD, products_BX.index_select(1, self.pairs_P)], 1))
+        return self.top(multiply_pairs(self.bottom(dense_BF), self.tables(rows, offsets)))
 
 
 def optimize(model: nn.Module, examples: Sequence[Batch], bits: Bits, is_int8: bool) -> Callable[..., Any]:

@@ -10,26 +10,54 @@ from torch import nn
 
 from strobe.bench.workloads.layers.compiling import compile_frozen, compile_training
 from strobe.bench.workloads.layers.fold import fold_batch_norms
-from strobe.bench.workloads.layers.int8 import quantize_statically
+from strobe.bench.workloads.layers.fp32_residual import Fp32Residual, is_native
+from strobe.bench.workloads.layers.int8_residual import Int8Residual
+from strobe.bench.workloads.layers.residual import BlockParts, Parts
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
-from strobe.bench.workloads.resnext3d.model import CONFIGS
+from strobe.bench.workloads.resnext3d.fast_training import FastResNext3d
+from strobe.bench.workloads.resnext3d.model import CONFIGS, ResNext3d
 from strobe.bench.workloads.resnext3d.ootb import ResNext3dTask
 from strobe.bench.workloads.task import Batch
 
 
+def take_apart(model: ResNext3d) -> Parts:
+    """Fold batch norms and name the convolutions."""
+    fold_batch_norms(model)
+    return Parts(
+        stem=model.stem,
+        blocks=tuple(
+            BlockParts(
+                reduce=block.reduce,
+                grouped=block.conv,
+                expand=block.expand,
+                shortcut=None if isinstance(block.shortcut, nn.Identity) else block.shortcut[0],
+            )
+            for block in model.blocks
+        ),
+        head=model.head,
+    )
+
+
 def optimize_fp32(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
-    """Fold batch norms, put channels last, compile with frozen weights."""
-    return compile_frozen(fold_batch_norms(model).to(memory_format=torch.channels_last_3d))
+    """Fold batch norms, let our own convolutions do what follows them; off the CPU, the compiler does."""
+    if not is_native(model):
+        return compile_frozen(fold_batch_norms(model).to(memory_format=torch.channels_last_3d))
+    fast: Callable[..., Any] = Fp32Residual(take_apart(model))
+    return fast
 
 
 def optimize_int8(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
-    """Quantise all convolutions, calibrated."""
-    return quantize_statically(model.eval(), [batch.inputs for batch in examples])
+    """Fold batch norms, then quantise all convolutions, calibrated."""
+    fast: Callable[..., Any] = Int8Residual(take_apart(model), [batch.inputs[0] for batch in examples])
+    return fast
 
 
 def optimize_training(model: nn.Module) -> Callable[..., Any]:
-    """Put channels last, compile both passes."""
-    return compile_training(model.to(memory_format=torch.channels_last_3d))
+    """Make products of 1x1 convolutions, and one pass of norm, sum and ReLU; off the CPU, the compiler does."""
+    if not is_native(model):
+        return compile_training(model.to(memory_format=torch.channels_last_3d))
+    fast: Callable[..., Any] = FastResNext3d(model)
+    return fast
 
 
 def inference(
