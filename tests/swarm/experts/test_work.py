@@ -186,7 +186,7 @@ def test_only_a_quick_expert_that_nobody_waits_for_is_computed_without_a_turn() 
     taken(queue)
     assert queue.claim(job(there, 2)) is None  # slow: it took a tenth of a second
     assert queue.claim(job(here, 9)) is None  # more than a batch
-    for _ in range(2):  # once may be an accident
+    for _ in range(3):  # fewer may be accidents
         last = queue.claim(job(here, 8))
         assert last is not None
         queue.done(last, 0.1)

@@ -30,10 +30,9 @@ _LEAST_WAIT_S: Final = 0.05
 _MOST_WAIT_S: Final = 30.0
 #: how much of the estimate of the rate is the last batch
 _FRESHNESS: Final = 0.1
-#: how many times longer, or shorter, a pool's typical time gets at once: one batch that took long is an accident (other
-#: programs want the processor too), a third of them is its nature
-_RISE: Final = 4.0
-_FALL: Final = 0.5
+#: how many times longer or shorter a pool's typical time gets at once, so that it settles where half are quicker: a few
+#: batches that take long are accidents (other programs want the processor too)
+_STEP: Final = 2.0
 _MAX_DEBTORS: Final = 65_536
 #: what an expert takes that is computed without waiting for a turn
 QUICK_S: Final = 300e-6
@@ -55,7 +54,7 @@ class Pool:
     def took(self, elapsed_s: float) -> None:
         """Learn how long a batch took."""
         known_s = self.typical_s
-        self.typical_s = elapsed_s if known_s == math.inf else min(max(elapsed_s, known_s * _FALL), known_s * _RISE)
+        self.typical_s = elapsed_s if known_s == math.inf else min(max(elapsed_s, known_s / _STEP), known_s * _STEP)
 
 
 @dataclass(eq=False, slots=True)

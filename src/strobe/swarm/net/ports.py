@@ -157,7 +157,9 @@ def bind(hosts: tuple[str, ...], port: int) -> list[tuple[socket.socket, socket.
 
 
 def _bind_pair(host: str, port: int) -> tuple[socket.socket, socket.socket]:
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    # As bytes: for text Python loads its tables of international names first, which takes longer than all of the rest.
+    name = host.encode() if host.isascii() else host
+    family, _, _, _, address = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
         datagrams = stack.enter_context(socket.socket(family, socket.SOCK_DGRAM))

@@ -44,15 +44,15 @@ def is_finite(tensor: torch.Tensor) -> bool:
     if not tensor.is_floating_point():
         return True
     # NaN and infinities survive a sum; a sum that overflowed although all are finite is looked at again.
-    return math.isfinite(_sum(tensor.detach())) or bool(torch.isfinite(tensor).all())
+    return math.isfinite(_sum(tensor)) or bool(torch.isfinite(tensor).all())
 
 
 def _sum(tensor: torch.Tensor) -> float:
     if tensor.numel() >= _LARGE and tensor.is_cpu and tensor.dtype in (torch.float32, torch.float64):
         # Not by torch, whose threads would spin on afterwards, while another thread's batch is in an expert.
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.add.reduce(tensor.numpy(), axis=None))
-    return float(tensor.sum().item())
+            return float(np.add.reduce(tensor.detach().numpy(), axis=None))
+    return float(tensor.sum())
 
 
 class Codec(Protocol):

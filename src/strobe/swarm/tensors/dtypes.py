@@ -41,7 +41,8 @@ def memory_of(tensor: torch.Tensor) -> memoryview:
         return memoryview(b"")
     if not tensor.is_cpu or not tensor.is_contiguous():
         tensor = tensor.to("cpu").contiguous()
-    tensor = tensor.detach()
+    if tensor.requires_grad:
+        tensor = tensor.detach()
     if tensor.dtype == torch.bfloat16:  # which numpy does not know
         tensor = tensor.view(torch.int16)
     return memoryview(tensor.numpy()).cast("B")
