@@ -40,6 +40,14 @@ def many() -> None:
         run.finish()
 
 
+def huge() -> None:
+    """A run that diverged."""
+    run = strobe.init(project="huge", name="diverged")
+    for step in range(50):
+        run.log({"loss": 10.0**step, "other": -1e300 * step}, step=step)
+    run.finish()
+
+
 def silent() -> None:
     """A run without any metric."""
     strobe.init(project="silent", name="quiet one").finish()
@@ -55,7 +63,7 @@ def stream() -> None:
         time.sleep(0.1)
 
 
-SETS = {"lab": lab, "many": many, "silent": silent, "stream": stream}
+SETS = {"lab": lab, "many": many, "silent": silent, "huge": huge, "stream": stream}
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:

@@ -193,23 +193,41 @@ export class Plot {
   }
 
   private refresh(): void {
-    const { x, y, right } = this.u.scales;
-    const moved =
-      isMoved(x, this.x) || isMoved(y, this.y) || (this.right !== null && isMoved(right, this.right.range));
-    if (!moved) {
-      this.u.redraw(false, true);
-      return;
-    }
-    this.u.batch(() => {
-      this.u.setScale("x", { ...this.x });
-      this.u.setScale("y", { ...this.y });
-      if (this.right !== null) this.u.setScale("right", { ...this.right.range });
+    // either way the axes are worked out anew
+    if (isMoved(this.u.scales.x, this.x)) this.u.setScale("x", { ...this.x });
+    else this.u.redraw(false, true);
+  }
+
+  /** The labels of the x axis; one that would be cut off at the right end is left out, its tick stays. */
+  private fitting(u: uPlot, labels: readonly string[], places: readonly number[], font: string): string[] {
+    const { left, width } = u.bbox;
+    const ratio = uPlot.pxRatio;
+    const xs = pixelScale(this.xBend, this.x, left / ratio, (left + width) / ratio);
+    u.ctx.font = font;
+    return labels.map((label, i) => {
+      const end = xs.at(places[i] as number) + u.ctx.measureText(label).width / 2;
+      return end <= this.size.width ? label : "";
     });
   }
 
-  private rightEnds(): [number, number] {
-    const { min, max } = this.right?.range ?? this.y;
-    return [min, max];
+  /**
+   * The ticks of a y axis. To uPlot it goes from 0 to 1, whatever it measures: uPlot has no ticks for numbers of more
+   * than 17 digits, and a loss that diverges has them.
+   */
+  private sideTicks(
+    bend: Bend,
+    rangeOf: () => Range | null,
+  ): Required<Pick<uPlot.Axis, "splits" | "values">> {
+    const ticks = axisTicks("value", bend);
+    let places: number[] = [];
+    return {
+      splits: (u) => {
+        const range = rangeOf();
+        places = range === null ? [] : this.places(ticks, range, u.bbox.height, Y_SPACE);
+        return range === null ? [] : places.map(pixelScale(bend, range, 0, 1).at);
+      },
+      values: () => ticks.labels(places),
+    };
   }
 
   private create(): void {
@@ -225,9 +243,9 @@ export class Plot {
       space,
     });
     const xTicks = axisTicks(this.spec.xAxis, this.xBend);
-    const yTicks = axisTicks("value", this.yBend);
+    const yTicks = this.sideTicks(this.yBend, () => (this.isLeftEmpty ? null : this.y));
     const { right } = this;
-    const rightTicks = axisTicks("value", right?.bend ?? this.yBend);
+    const rightTicks = this.sideTicks(right?.bend ?? this.yBend, () => this.right?.range ?? null);
     new uPlot(
       {
         ...this.size,
@@ -237,36 +255,32 @@ export class Plot {
         select: { show: false, left: 0, top: 0, width: 0, height: 0 },
         scales: {
           x: { time: false, ...distribution(this.xBend), range: () => [this.x.min, this.x.max] },
-          y: { ...distribution(this.yBend), range: () => [this.y.min, this.y.max] },
-          ...(right && { right: { ...distribution(right.bend), range: () => this.rightEnds() } }),
+          y: { range: () => [0, 1] },
+          ...(right && { right: { range: (): [number, number] => [0, 1] } }),
         },
         axes: [
           {
             ...axis(X_SPACE),
             size: 26,
             splits: (u, _i, min, max) => this.places(xTicks, { min, max }, u.bbox.width, X_SPACE),
-            values: (_u, places) => xTicks.labels(places),
+            values: (u, places) => this.fitting(u, xTicks.labels(places), places, font),
           },
           {
             ...axis(Y_SPACE),
+            ...yTicks,
             size: (u, labels) => axisWidth(u, labels, font),
-            splits: (u, _i, min, max) =>
-              this.isLeftEmpty ? [] : this.places(yTicks, { min, max }, u.bbox.height, Y_SPACE),
-            values: (_u, places) => yTicks.labels(places),
           },
           ...(right === null
             ? []
             : [
                 {
                   ...axis(Y_SPACE),
+                  ...rightTicks,
                   scale: "right",
                   side: 1 as const,
                   // one grid is enough: lines of two would lie between each other
                   grid: { show: this.isLeftEmpty, stroke: () => this.theme.grid, width: 1 },
                   size: (u: uPlot, labels: readonly string[] | null) => axisWidth(u, labels, font),
-                  splits: (u: uPlot, _i: number, min: number, max: number) =>
-                    this.places(rightTicks, { min, max }, u.bbox.height, Y_SPACE),
-                  values: (_u: uPlot, places: number[]) => rightTicks.labels(places),
                 },
               ]),
         ],
