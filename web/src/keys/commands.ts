@@ -18,6 +18,8 @@ export interface Command {
   words?: string;
   /** Whether it makes sense now; always unless given. */
   when?: () => boolean;
+  /** What has to be there first, for the sheet of keys: without it, a command is not in there while it makes no sense. */
+  needs?: string;
   /** Whether its keys work while a text is typed, too. */
   inFields?: boolean;
   /** Left out of the palette: moving about, which makes no sense from there. */

@@ -7,7 +7,7 @@ import { Dialog } from "../ui/dialog";
 import { Icon, type IconName } from "../ui/icon";
 import { commands, isPossible, keysOf } from "./commands";
 import { Keys } from "./keys";
-import { ranked } from "./match";
+import { closeFirst, ranked } from "./match";
 import "./palette.css";
 
 export interface PaletteItem {
@@ -43,11 +43,8 @@ function OpenPalette(): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const found = useFound(typed);
-  const own = useMemo(
-    () => ranked(commandItems(), typed, (item) => `${item.title} ${item.words ?? ""}`),
-    [typed],
-  );
-  const all = [...found, ...own];
+  const own = useMemo(() => ranked(commandItems(), typed, textOf), [typed]);
+  const all = closeFirst([...found, ...own], typed, textOf);
   const shown = all.slice(0, MOST);
   const at = Math.min(chosen, shown.length - 1);
   const close = (): void => {
@@ -140,6 +137,10 @@ function PaletteRow({ id, item, heading, isChosen, onRun }: RowProps): JSX.Eleme
       </div>
     </>
   );
+}
+
+function textOf({ title, words = "" }: PaletteItem): string {
+  return `${title} ${words}`;
 }
 
 function commandItems(): PaletteItem[] {

@@ -13,7 +13,7 @@ export function Sheet(): JSX.Element | null {
   if (!isSheetOpen.value) return null;
   const groups = new Map<string, Command[]>();
   for (const command of commands.value) {
-    if (keysOf(command).length === 0 || !isPossible(command)) continue;
+    if (keysOf(command).length === 0 || !(isPossible(command) || command.needs)) continue;
     groups.set(command.group, [...(groups.get(command.group) ?? []), command]);
   }
   return (
@@ -30,7 +30,10 @@ export function Sheet(): JSX.Element | null {
             <dl>
               {some.map((command) => (
                 <div key={command.id} class="sheet-row">
-                  <dt>{command.title}</dt>
+                  <dt>
+                    {command.title}
+                    {command.needs && <span class="sheet-needs">{command.needs}</span>}
+                  </dt>
                   <dd>
                     {keysOf(command).map((keys, index) => (
                       <Fragment key={keys}>

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Command, commands, dispatch, isTyping, register } from "../../src/keys/commands";
 import { keystroke, shownKeys } from "../../src/keys/keystroke";
-import { ranked, score } from "../../src/keys/match";
+import { closeFirst, ranked, score } from "../../src/keys/match";
 
 const NONE = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false };
 
@@ -94,5 +94,13 @@ describe("finding by typing", () => {
     expect(score("switch light and dark", "dark light")).not.toBeNull();
     expect(score("projects", "xyz")).toBeNull();
     expect(ranked(["b", "a"], " ", (text) => text)).toEqual(["b", "a"]);
+  });
+});
+
+describe("what the palette shows first", () => {
+  it("is what was typed, before letters that lie here and there", () => {
+    const items = ["ablations of several tokenizers", "Symlog scale, as is", "val/loss", "train/loss"];
+    expect(closeFirst(items, "loss", (item) => item).slice(0, 2)).toEqual(["val/loss", "train/loss"]);
+    expect(closeFirst(items, " ", (item) => item)).toEqual(items);
   });
 });

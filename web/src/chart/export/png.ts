@@ -23,14 +23,3 @@ export async function pngOf(spec: FigureSpec, style: Partial<FigureStyle> = {}):
 function tooLarge({ width, height }: HTMLCanvasElement): string {
   return `This browser cannot draw a picture of ${width} × ${height} pixels. Choose a smaller size or scale.`;
 }
-
-/** Put the PNG of a panel onto the clipboard; must be called while a click or a key is being handled. */
-export async function copyPng(spec: FigureSpec, style: Partial<FigureStyle> = {}): Promise<void> {
-  if (typeof ClipboardItem === "undefined" || navigator.clipboard === undefined) {
-    throw new Error(
-      "This page may not write to the clipboard: that needs https or localhost. Save the PNG instead.",
-    );
-  }
-  // The promise itself is handed over: Safari forgets the click while waiting for the drawing.
-  await navigator.clipboard.write([new ClipboardItem({ "image/png": pngOf(spec, style) })]);
-}

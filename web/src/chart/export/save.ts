@@ -35,6 +35,17 @@ export async function exportPanel(
   }
 }
 
+/** Put a PNG onto the clipboard; must be called while a click or a key is being handled. */
+export async function copyPicture(draw: () => Promise<Blob>): Promise<void> {
+  if (typeof ClipboardItem === "undefined" || navigator.clipboard === undefined) {
+    throw new Error(
+      "This page may not write to the clipboard: that needs https or localhost. Save the PNG instead.",
+    );
+  }
+  // The promise itself is handed over: Safari forgets the click while waiting for the drawing.
+  await navigator.clipboard.write([new ClipboardItem({ "image/png": draw() })]);
+}
+
 /** Return a name that every file system takes. */
 export function fileName(title: string): string {
   return title.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "") || "chart";

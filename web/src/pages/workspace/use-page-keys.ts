@@ -8,10 +8,11 @@ import type { ChartOptions, SmoothingKind } from "../../view/state";
 import { panelOptions } from "../../view/state";
 import { editedPanel } from "./panels/panel-editor";
 import { editedRight } from "./panels/right-axis-editor";
-import { activePanel, changeOptions, exportOf, togglePinned } from "./panels/state";
+import { activePanel, changeOptions, copyOf, exportOf, togglePinned } from "./panels/state";
 import type { Workspace } from "./workspace";
 
 const GROUP = "Charts";
+const A_PANEL = "of the panel under the pointer, or in full screen";
 const SMOOTHER: Readonly<Record<SmoothingKind, number>> = {
   none: 0,
   ema: 0.9,
@@ -57,9 +58,10 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
       },
       {
         id: "charts.log-one",
-        title: "Log y axis of the panel under the pointer",
+        title: "Log y axis of one panel",
         group: GROUP,
         keys: "shift+l",
+        needs: A_PANEL,
         when: hasPanel,
         run: () => {
           const id = meant() as string;
@@ -74,6 +76,7 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         group: GROUP,
         keys: "y",
         words: "second y2 gpu cpu overlay",
+        needs: A_PANEL,
         when: hasPanel,
         run: () => {
           editedRight.value = meant();
@@ -120,6 +123,7 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         title: "Full screen, and back",
         group: GROUP,
         keys: "f",
+        needs: A_PANEL,
         when: hasPanel,
         run: () =>
           workspace.change({
@@ -139,6 +143,7 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         title: "Zoom out",
         group: GROUP,
         keys: "0",
+        needs: "once zoomed in",
         when: () => charts().zoom !== null,
         run: () => workspace.change({ charts: { zoom: null } }),
       },
@@ -147,8 +152,19 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         title: "Export the panel as PNG",
         group: GROUP,
         keys: "e",
+        needs: A_PANEL,
         when: hasPanel,
         run: () => void exportOf(meant() as string, "png"),
+      },
+      {
+        id: "charts.copy",
+        title: "Copy the panel as a picture",
+        group: GROUP,
+        words: "export clipboard png",
+        keys: "shift+c",
+        needs: A_PANEL,
+        when: hasPanel,
+        run: () => void copyOf(meant() as string),
       },
       ...EXPORTS.filter(({ kind }) => kind !== "png").map(
         ({ kind, title }): Command => ({
@@ -164,6 +180,7 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         title: "Pin the panel",
         group: GROUP,
         keys: "shift+p",
+        needs: A_PANEL,
         when: hasPanel,
         run: () => togglePinned(workspace, meant() as string),
       },
@@ -182,6 +199,7 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         title: "Difference to the baseline on or off",
         group: GROUP,
         keys: "d",
+        needs: "once a run is the baseline",
         when: () => workspace.view.peek().runs.baseline !== null,
         run: () => set({ difference: !charts().difference }),
       },

@@ -16,6 +16,7 @@ export interface ListKeysOptions {
 }
 
 const GROUP = "Runs";
+const A_RUN = "of the row that J and K have come to";
 
 export function useListKeys(
   workspace: Workspace,
@@ -65,6 +66,7 @@ export function useListKeys(
         title: "Show or hide the run",
         group: GROUP,
         keys: "space",
+        needs: A_RUN,
         when: () => at() !== undefined && isFree(),
         run: () => {
           const row = at();
@@ -77,6 +79,7 @@ export function useListKeys(
         title: "Open the run, or open and close the group",
         group: GROUP,
         keys: "enter",
+        needs: A_RUN,
         when: () => at() !== undefined && isFree(),
         run: () => {
           const row = at();
@@ -89,6 +92,7 @@ export function useListKeys(
         title: "Show only this run",
         group: GROUP,
         keys: "o",
+        needs: A_RUN,
         when: hasRun,
         run: withRun((run) => workspace.changeRuns(showOnly([run.id]))),
       },
@@ -111,6 +115,7 @@ export function useListKeys(
         title: "Pin the run",
         group: GROUP,
         keys: "p",
+        needs: A_RUN,
         when: hasRun,
         run: withRun((run) => togglePin(workspace, run.id)),
       },
@@ -119,6 +124,7 @@ export function useListKeys(
         title: "Use the run as baseline",
         group: GROUP,
         keys: "b",
+        needs: A_RUN,
         when: hasRun,
         run: withRun((run) => toggleBaseline(workspace, run.id)),
       },
@@ -128,6 +134,7 @@ export function useListKeys(
         group: GROUP,
         keys: "m",
         words: "mark bulk",
+        needs: A_RUN,
         when: hasRun,
         run: withRun((run) =>
           workspace.changeRuns({ selected: toggled(runsView().selected, run.id) }, { replace: true }),
@@ -138,6 +145,7 @@ export function useListKeys(
         title: "Rename the run",
         group: GROUP,
         keys: "f2",
+        needs: A_RUN,
         when: hasRun,
         run: withRun((run) => dialogs.beginEdit(run, "name")),
       },
@@ -146,6 +154,7 @@ export function useListKeys(
         title: "Edit tags and notes of the run",
         group: GROUP,
         keys: "t",
+        needs: A_RUN,
         when: hasRun,
         run: withRun((run) => dialogs.edit(run)),
       },

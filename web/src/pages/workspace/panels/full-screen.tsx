@@ -4,7 +4,6 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../../chart/chart";
-import { EXPORTS } from "../../../chart/export/save";
 import { Button, IconButton } from "../../../ui/button";
 import { TextField } from "../../../ui/field";
 import { Menu } from "../../../ui/menu";
@@ -19,7 +18,7 @@ import { RawTable } from "./raw-table";
 import { rightTitle } from "./right-axis";
 import { editedRight } from "./right-axis-editor";
 import { metricPanel, ownPanel } from "./specs";
-import { changeOptions, exportOf, useShown } from "./state";
+import { changeOptions, exportItems, useShown } from "./state";
 import { useLines } from "./use-lines";
 import "./full-screen.css";
 
@@ -68,11 +67,7 @@ export function FullScreen({ id }: { id: string }): JSX.Element {
         <Menu
           label="Export"
           align="end"
-          items={EXPORTS.map(({ kind, title }) => ({
-            title,
-            icon: "download",
-            run: () => void exportOf(id, kind),
-          }))}
+          items={exportItems(id)}
           trigger={(props) => (
             <Button {...props} icon="download">
               Export

@@ -1,7 +1,6 @@
 // The menu of a panel: its own scale, smoothing and x axis beside those of all, pin, export.
 
 import type { JSX } from "preact";
-import { EXPORTS } from "../../../chart/export/save";
 import { IconButton } from "../../../ui/button";
 import { Menu, type MenuItem } from "../../../ui/menu";
 import type { ChartOptions } from "../../../view/state";
@@ -9,7 +8,7 @@ import type { Workspace } from "../workspace";
 import { editedPanel } from "./panel-editor";
 import { editedRight } from "./right-axis-editor";
 import type { PanelSpec } from "./specs";
-import { changeOptions, exportOf, togglePinned } from "./state";
+import { changeOptions, exportItems, togglePinned } from "./state";
 
 export interface PanelMenuProps {
   readonly workspace: Workspace;
@@ -99,13 +98,7 @@ function itemsOf(workspace: Workspace, spec: PanelSpec, options: ChartOptions): 
       },
     );
   }
-  EXPORTS.forEach(({ kind, title }, place) => {
-    items.push({
-      title,
-      icon: "download",
-      ...(place === 0 && { heading: "Export" }),
-      run: () => void exportOf(spec.id, kind),
-    });
-  });
+  const [first, ...others] = exportItems(spec.id);
+  if (first) items.push({ ...first, heading: "Export" }, ...others);
   return items;
 }

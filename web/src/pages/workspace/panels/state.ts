@@ -2,11 +2,19 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type ExportKind, exportPanel, fileName, save } from "../../../chart/export/save";
+import {
+  copyPicture,
+  EXPORTS,
+  type ExportKind,
+  exportPanel,
+  fileName,
+  save,
+} from "../../../chart/export/save";
 import type { Clip } from "../../../chart/extent";
 import { chartTheme } from "../../../chart/theme";
 import type { Line } from "../../../series/curve";
-import { sayError } from "../../../ui/toast";
+import type { MenuItem } from "../../../ui/menu";
+import { say, sayError } from "../../../ui/toast";
 import type { ChartOptions, Zoom } from "../../../view/state";
 import type { ChangeOptions } from "../data/address";
 import type { Workspace } from "../workspace";
@@ -58,16 +66,39 @@ export function togglePinned(workspace: Workspace, id: string): void {
 export async function exportOf(id: string, kind: ExportKind): Promise<void> {
   const found = shown.get(id);
   if (found === undefined) return;
-  const { lines, clip, zoom, options, title, rightName } = found;
-  const { xAxis, xScale, yScale, rightScale } = options;
   try {
-    const file = await exportPanel(
-      kind,
-      { lines, title, xAxis, xScale, yScale, rightScale, zoom, clip, yName: title, rightName },
-      kind === "png" ? { ratio: 2, theme: chartTheme().peek() } : {},
-    );
-    save(file, `${fileName(title)}.${kind}`);
+    save(await fileOf(found, kind), `${fileName(found.title)}.${kind}`);
   } catch (error) {
     sayError(error);
   }
+}
+
+/** Put the picture of a panel onto the clipboard. */
+export async function copyOf(id: string): Promise<void> {
+  const found = shown.get(id);
+  if (found === undefined) return;
+  try {
+    await copyPicture(() => fileOf(found, "png"));
+    say("Picture copied", { tone: "good" });
+  } catch (error) {
+    sayError(error);
+  }
+}
+
+function fileOf(panel: ShownLines, kind: ExportKind): Promise<Blob> {
+  const { lines, clip, zoom, options, title, rightName } = panel;
+  const { xAxis, xScale, yScale, rightScale } = options;
+  return exportPanel(
+    kind,
+    { lines, title, xAxis, xScale, yScale, rightScale, zoom, clip, yName: title, rightName },
+    kind === "png" ? { ratio: 2, theme: chartTheme().peek() } : {},
+  );
+}
+
+/** What can be made of a panel, for menus. */
+export function exportItems(id: string): MenuItem[] {
+  const files = EXPORTS.map(({ kind, title }): MenuItem => {
+    return { title, icon: "download", run: () => void exportOf(id, kind) };
+  });
+  return [...files, { title: "Copy as picture", icon: "copy", run: () => void copyOf(id) }];
 }
