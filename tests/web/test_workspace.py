@@ -22,7 +22,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A `strobe ui` whose runs nobody changes."""
     home = tmp_path_factory.mktemp("workspace") / "home"
     home.mkdir()
-    subprocess.run([sys.executable, str(FILL), "lab", "silent"], env=environment(home), check=True, timeout=100)
+    subprocess.run([sys.executable, str(FILL), "lab", "silent", "huge"], env=environment(home), check=True, timeout=100)
     with serving(home) as served:
         yield served
 
@@ -364,6 +364,47 @@ def test_nothing_to_draw(open_page: OpenPage, lab: Served) -> None:
     expect(page.get_by_role("heading", name="No run is shown")).to_be_visible()
     page.get_by_role("button", name="Show all runs").click()
     expect(page.get_by_role("heading", name="No metrics yet")).to_be_visible()
+
+
+def test_a_project_that_is_not_there(open_page: OpenPage, lab: Served, watch: Watch) -> None:
+    watch.expected.append("404")
+    for address in ("local/nobody", "local/nobody/compare"):
+        page = open_page(f"{lab.url}/{address}")
+        expect(page.get_by_role("heading", name="There is no project local/nobody")).to_be_visible()
+        expect(page.get_by_role("main").get_by_role("link", name="See all projects")).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_the_axis_of_a_loss_that_diverged_has_numbers(open_page: OpenPage, lab: Served) -> None:
+    """Beyond 17 digits, where uPlot alone has no ticks."""
+    page = open_page(at(lab, "huge"))
+    expect(page.locator(".panel canvas")).to_have_count(2)
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(".panel canvas")].every((canvas) => {
+            const left = canvas.parentElement.querySelector(".u-over").offsetLeft - 8;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, left, canvas.height);
+            return data.some((value) => value > 0);
+        })"""
+    )
+
+
+def test_a_picture_is_copied(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(f"{lab.url}/local/lab")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Options of train/loss").click()
+    page.get_by_role("menuitem", name="Copy as picture").click()
+    expect(page.get_by_text("Picture copied")).to_be_visible()
+    kinds = page.evaluate("navigator.clipboard.read().then((items) => items.flatMap((item) => item.types))")
+    assert kinds == ["image/png"]
+
+
+def test_the_sheet_has_the_keys_of_panels_and_rows_too(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(f"{lab.url}/local/lab")
+    expect(page.get_by_role("button", name="Options of train/loss")).to_be_attached()
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys")
+    for title in ("Full screen, and back", "Export the panel as PNG", "Show or hide the run", "Pin the run"):
+        expect(sheet.get_by_text(title)).to_be_visible()
 
 
 def test_many_runs_by_pages(open_page: OpenPage, tmp_path: Path) -> None:

@@ -18,6 +18,11 @@ export class ServerProblem extends Error {
   }
 }
 
+/** Tell whether an error says that what was asked for is not there, or not for the asker to see. */
+export function isMissing(error: Error | null): boolean {
+  return error instanceof ServerProblem && error.status === 404;
+}
+
 /** No server answered a change. */
 export class ServerLost extends Error {
   override name = "ServerLost";

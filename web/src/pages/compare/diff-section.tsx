@@ -35,12 +35,15 @@ export interface DiffSectionProps {
   readonly title: string;
   readonly maps: readonly Readonly<Record<string, unknown>>[];
   readonly ignore: RegExp | null;
+  /** Said beside how many keys differ. */
+  readonly note?: string;
   /** Said when nobody has any such key. */
   readonly none: string;
   readonly children?: ComponentChildren;
 }
 
-export function DiffSection({ id, title, maps, ignore, none, children }: DiffSectionProps): JSX.Element {
+export function DiffSection(props: DiffSectionProps): JSX.Element {
+  const { id, title, maps, ignore, note = "", none, children } = props;
   const { state, change, runs, label } = useComparison();
   const [isWhole, setWhole] = useState(false);
   const tree = useMemo(() => diffTree(maps), [maps]);
@@ -81,6 +84,7 @@ export function DiffSection({ id, title, maps, ignore, none, children }: DiffSec
         <span class="quiet">
           {total === 0 ? none : summaryOf(differing, total)}
           {kept.ignored > 0 && `, ${count(kept.ignored)} ignored`}
+          {note && `; ${note}`}
         </span>
         {rows.length > 0 && <ExportMenu title={`${title} differences`} table={table} />}
       </div>

@@ -74,6 +74,7 @@ export function DiffTab(): JSX.Element {
             title="Code"
             maps={parts.code}
             ignore={ignore}
+            note={new Set(parts.diffs).size > 1 ? "changes that were not committed differ" : ""}
             none="No run was in a git repository."
           >
             <CodeDiff diffs={parts.diffs} />

@@ -6,11 +6,13 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageProps } from "../../app/app";
 import { lazy } from "../../app/lazy";
 import { place } from "../../app/navigation";
+import { NoProject } from "../../app/no-project";
 import { pathOf } from "../../app/route";
 import { useTitle } from "../../app/title";
 import { type Command, useCommands } from "../../keys/commands";
 import { count, counted } from "../../series/format";
 import { runStyles } from "../../series/palette";
+import { isMissing } from "../../server/client";
 import type { RunItem } from "../../server/types";
 import { EmptyState, ErrorNote } from "../../ui/note";
 import { Tabs } from "../../ui/tabs";
@@ -72,6 +74,8 @@ export function ComparePage({ entity, project }: PageProps<"compare">): JSX.Elem
   );
   useTitle(runs.length > 0 ? `Compare ${counted(runs.length, "run")}` : null);
   useCommands(useMemo(() => ownCommands(address), [address]));
+  if (isMissing(compared.problem) && runs.length === 0)
+    return <NoProject entity={entity} project={project} onRetry={compared.reload} />;
   if (compared.problem && runs.length === 0) {
     return (
       <main class="page">

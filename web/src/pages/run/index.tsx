@@ -8,7 +8,7 @@ import { go, Link } from "../../app/navigation";
 import { useTitle } from "../../app/title";
 import { type Command, useCommands } from "../../keys/commands";
 import { count, dateTime } from "../../series/format";
-import { ServerProblem } from "../../server/client";
+import { isMissing } from "../../server/client";
 import { Button } from "../../ui/button";
 import { EmptyState, ErrorNote } from "../../ui/note";
 import { Tabs } from "../../ui/tabs";
@@ -36,19 +36,21 @@ export function RunPage({ entity, project, run: id, tab }: PageProps<"run">): JS
   const problem = model.problem.value;
   useTitle(run?.name ?? null);
   const hasRun = run !== null;
+  const numKeys = run?.keys.length;
   useEffect(() => {
     // On a phone there is not room for all tabs.
     void tab;
+    void numKeys; // stands in one of them
     if (hasRun)
       document
         .querySelector(".run .tab[aria-current]")
-        ?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [tab, hasRun]);
+        ?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [tab, hasRun, numKeys]);
   if (run === null) {
     if (problem === null) return <main class="page" aria-busy="true" />;
     return (
       <main class="page">
-        {problem instanceof ServerProblem && problem.status === 404 ? (
+        {isMissing(problem) ? (
           <EmptyState title={`There is no run ${id}`} icon="search">
             <p>
               If it has just begun, it shows up here by itself. Else it was deleted for good, or the address

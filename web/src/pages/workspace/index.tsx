@@ -3,7 +3,9 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { PageProps } from "../../app/app";
+import { NoProject } from "../../app/no-project";
 import { dateTime } from "../../series/format";
+import { isMissing } from "../../server/client";
 import { Badge, ErrorNote } from "../../ui/note";
 import { Segments } from "../../ui/tabs";
 import { Bar } from "./bar/bar";
@@ -42,6 +44,14 @@ function Content(): JSX.Element {
   usePalette(workspace);
   const side = workspace.side.value;
   const { runs } = workspace.view.value;
+  if (workspace.runs.total.value === null && isMissing(workspace.runs.problem.value)) {
+    const { entity, project, runs: list, keys } = workspace;
+    const onRetry = (): void => {
+      list.reload();
+      keys.reload();
+    };
+    return <NoProject entity={entity} project={project} onRetry={onRetry} />;
+  }
   return (
     <main class="workspace" data-side={side}>
       <div class="sides">

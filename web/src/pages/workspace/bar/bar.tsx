@@ -4,7 +4,7 @@ import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { xText } from "../../../chart/axis";
 import { watchSize } from "../../../chart/mount";
-import { count } from "../../../series/format";
+import { counted } from "../../../series/format";
 import { Button } from "../../../ui/button";
 import { TextField } from "../../../ui/field";
 import { useSettled } from "../../../ui/settled";
@@ -103,7 +103,7 @@ function MetricSearch({
       type="search"
       icon="search"
       label="Search metrics"
-      placeholder={`Search ${count(workspace.keys.keys.value.names.length)} metrics, /regex/`}
+      placeholder={`Search ${counted(workspace.keys.keys.value.names.length, "metric")}, /regex/`}
       value={text}
       onInput={setText}
       onKeyDown={(event) => {

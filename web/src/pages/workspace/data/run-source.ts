@@ -68,7 +68,14 @@ export class RunSource {
   async refresh(): Promise<void> {
     const question = this.#question;
     if (question === null || this.isLoading.peek()) return;
-    const page = await this.#read(null, PAGE, this.#abort.signal);
+    const { signal: abort } = this.#abort;
+    let page: Paged<RunItem> | null;
+    try {
+      page = await this.#read(null, PAGE, abort);
+    } catch (error) {
+      if (!abort.aborted) this.problem.value = error as Error;
+      return;
+    }
     if (page === null || question !== this.#question) return;
     const fresh = new Set(page.items.map((run) => run.id));
     const old = this.rows.peek().filter((run) => !fresh.has(run.id));
@@ -76,6 +83,7 @@ export class RunSource {
       // Less than a page is all there is: what is not on it is gone.
       this.rows.value = page.cursor === null ? page.items : [...page.items, ...old];
       this.total.value = page.total ?? null;
+      this.problem.value = null;
       if (page.cursor === null) this.#cursor.value = null;
       else if (old.length === 0) this.#cursor.value = page.cursor;
       this.#waitFor(page);
