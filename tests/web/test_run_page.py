@@ -77,7 +77,7 @@ def test_how_a_run_failed_and_what_an_empty_one_says(open_page: OpenPage, site: 
     failure.get_by_text("Traceback").first.click()
     expect(failure.locator("pre")).to_contain_text("Traceback (most recent call last)")
     page = open_page(at(site, "empty"))
-    expect(page.get_by_text("Nothing was logged yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing was logged", exact=True)).to_be_visible()
     titles = {
         "charts": "No metrics yet",
         "system": "No samples of the system",

@@ -83,7 +83,8 @@ function Row({
   onToggle: () => void;
 }): JSX.Element {
   const { branch, depth, isOpen } = row;
-  const inset = { paddingLeft: `${depth * 16}px` };
+  const indent = depth * 16;
+  const inset = { paddingLeft: `${indent}px` };
   if (branch.children) {
     return (
       <div class="tree-row" style={inset}>
@@ -97,11 +98,12 @@ function Row({
   }
   return (
     <div class="tree-row" style={inset}>
-      <span class="tree-name cut" title={branch.path}>
+      {/* narrower by what it is moved in, so that all values begin at one place */}
+      <span class="tree-name cut" style={{ width: `calc(40% - ${indent * 0.6}px)` }} title={branch.path}>
         {branch.name}
       </span>
       <span class="tree-value cut mono" title={branch.text}>
-        {leaf ? leaf(branch) : branch.text}
+        {leaf ? leaf(branch) : branch.text || <span class="quiet">""</span>}
       </span>
       <CopyButton text={branch.text} label={`Copy ${branch.name}`} />
     </div>

@@ -47,6 +47,8 @@ const KEY_STEP = 0.05;
 interface PlacedAxis {
   readonly axis: ParallelAxis;
   readonly x: number;
+  /** Pixels to the nearer end of the picture or, if less, half way to the next axis. */
+  readonly room: number;
   readonly ys: PixelScale;
   /** Texts in order; null if the axis has numbers. */
   readonly names: readonly string[] | null;
@@ -153,7 +155,9 @@ function placeAxes(axes: readonly ParallelAxis[], width: number, height: number)
   return axes.map((axis, i) => {
     const { places, names, range, bend } = placeValues(axis);
     const ys = pixelScale(bend, range, height - INSET.bottom, INSET.top);
-    return { axis, x: INSET.left + i * gap, ys, names, places };
+    const x = INSET.left + i * gap;
+    const room = Math.min(x, width - x, gap > 0 ? gap / 2 : width);
+    return { axis, x, room, ys, names, places };
   });
 }
 
@@ -163,7 +167,11 @@ interface AxisColumnProps {
   readonly onBrush: (name: string, range: Range | null) => void;
 }
 
-function AxisColumn({ placed: { axis, x, ys, names }, brush, onBrush }: AxisColumnProps) {
+/** Pixels that a letter of an axis's name takes. */
+const LETTER = 5.2;
+
+function AxisColumn({ placed: { axis, x, room, ys, names }, brush, onBrush }: AxisColumnProps) {
+  const most = Math.max(6, Math.floor((2 * room) / LETTER));
   // whole numbers (layers, seeds) have no halves between them
   const isWhole = axis.values.every((value) => value === null || Number.isInteger(value));
   const ticks = axisTicks(isWhole ? "step" : "value", ys.bend);
@@ -207,7 +215,7 @@ function AxisColumn({ placed: { axis, x, ys, names }, brush, onBrush }: AxisColu
     >
       <line class="tick" y1={ys.to} y2={ys.from} />
       <text class="axis-name" y={18} text-anchor="middle">
-        {axis.name.length > 18 ? `…${axis.name.slice(-17)}` : axis.name}
+        {axis.name.length > most ? `…${axis.name.slice(1 - most)}` : axis.name}
         <title>{axis.name}</title>
       </text>
       {places.map((place, i) => (

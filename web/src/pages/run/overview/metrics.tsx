@@ -161,7 +161,6 @@ function MetricRow({
         {curve && <Sparkline x={curve.x} y={curve.mean} width={96} height={20} colour={runColour(id)} />}
       </td>
       <td class="end">
-        <Value value={Number(digest.last)} step={digest.last_step} />
         {odd > 0 && (
           <span
             class="metric-odd"
@@ -172,6 +171,7 @@ function MetricRow({
             <span class="metric-odd-text">not finite</span>
           </span>
         )}
+        <Value value={Number(digest.last)} step={digest.last_step} />
       </td>
       <td class="end">
         {best ? (

@@ -52,8 +52,12 @@ export function Overview(): JSX.Element {
         )}
         {run.keys.length === 0 && !isGone && (
           <section class="card overview-none">
-            <h2>Nothing was logged yet</h2>
-            <p class="quiet">What the run logs shows up here as it comes:</p>
+            <h2>{run.state === "running" ? "Nothing was logged yet" : "Nothing was logged"}</h2>
+            <p class="quiet">
+              {run.state === "running"
+                ? "What the run logs shows up here as it comes:"
+                : "The run ended without a metric. This logs one:"}
+            </p>
             <pre class="hint">run.log({'{"loss": 0.5}'})</pre>
           </section>
         )}
