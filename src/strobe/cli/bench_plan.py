@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 #: processes per row, and seconds of measuring in each, unless asked otherwise; None: benchmarks that are named
 _EFFORT = {"smoke": (3, 1.0), "ci": (2, 1.0), "full": (5, 5.0), None: (3, 1.0)}
 #: how long a tier may take in all; further repeats are left out rather
-_MINUTES = {"smoke": 3.0, "ci": 20.0}
+_MINUTES = {"smoke": 3.0, "ci": 16.0}
 #: what measuring leaves of that for starting, peaks and writing
 _MARGIN = 0.9
 #: tiers for which the first of a benchmark's batch sizes has to do
@@ -32,7 +32,7 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
         "--minutes",
         type=float,
         metavar="M",
-        help="begin no second or later repeat that would end after this (default: smoke 3, ci 20, else no limit)",
+        help="begin no second or later repeat that would end after this (default: smoke 3, ci 16, else no limit)",
     )
     effort.add_argument("--threads", type=int, metavar="N", help="per row, each pinned (default: all CPUs)")
     effort.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
