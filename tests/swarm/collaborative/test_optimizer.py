@@ -203,7 +203,8 @@ def test_the_state_can_be_asked_for_before_the_first_batch() -> None:
                 other.optimizer.load_state_from_peers()
 
 
-def test_a_liar_who_is_far_ahead_is_not_believed_for_long(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("offers", [True, False])
+def test_a_liar_who_is_far_ahead_is_not_believed_for_long(offers: bool, caplog: pytest.LogCaptureFixture) -> None:
     with swarm(2) as [dht, liar_dht]:
         one = Peer(dht, target=16, request_timeout_s=1.0)
 
@@ -215,9 +216,9 @@ def test_a_liar_who_is_far_ahead_is_not_believed_for_long(caplog: pytest.LogCapt
                 samples=0,
                 samples_per_s=0.0,
                 time=get_dht_time(),
-                client_mode=False,
-                address=str(node.network.address),
-                word="nothing",
+                client_mode=not offers,
+                address=str(node.network.address) if offers else "",
+                word="nothing" if offers else "",
             )
             await node.store(progress_key("run"), msgspec.to_builtins(report), get_dht_time() + 60, subkey=mark)
 
@@ -226,7 +227,7 @@ def test_a_liar_who_is_far_ahead_is_not_believed_for_long(caplog: pytest.LogCapt
             wait_until(lambda: one.optimizer.outlook.epoch == 1_000_000)
             with caplog.at_level(logging.WARNING, "strobe.swarm.collaborative"):
                 one.batch(0, 16)
-            assert "no method" in caplog.text
+            assert ("no method" if offers else "nobody there gives its state") in caplog.text
             one.optimizer.step(batch_size=0)
             assert one.optimizer.local_epoch == 1
             assert_alike(one.parameters(), plain(MAKERS["adam"], [[(0, 16)]]))
@@ -310,6 +311,12 @@ def test_a_closure_is_called_and_gradients_of_the_batch_stay() -> None:
             assert peer.model[0].weight.grad is None
 
 
+@pytest.mark.slow
+def test_a_dht_in_another_process_is_of_no_use() -> None:
+    with DHT(process=True) as dht, pytest.raises(UsageError, match="without process=True"):
+        Peer(dht)
+
+
 def test_mistakes_of_the_caller_are_told() -> None:
     with DHT() as dht:
         adam = MAKERS["adam"](model_of().parameters())
@@ -318,10 +325,14 @@ def test_mistakes_of_the_caller_are_told() -> None:
             ({"optimizer": adam, "params": []}, "yet to be made"),
             ({"optimizer": adam, "grad_compression": "zip"}, "no compression 'zip'"),
             ({"optimizer": adam, "average_state_every": 0}, "average_state_every is 0"),
+            ({"optimizer": adam, "use_local_updates": True, "average_state_every": 2}, "average_state_every is 2"),
             ({"optimizer": adam, "auxiliary": True, "use_local_updates": True}, "auxiliary"),
+            ({"optimizer": adam, "matchmaking_s": 0}, "matchmaking_s is 0"),
+            ({"optimizer": adam, "target_group_size": 1}, "target_group_size is 1"),
+            ({"optimizer": adam, "run_id": ""}, "run_id '' has 0 characters"),
         ]:
             with pytest.raises(UsageError, match=why):
-                Optimizer(dht=dht, run_id="run", target_batch_size=8, **wrong)
+                Optimizer(**{"dht": dht, "run_id": "run", "target_batch_size": 8, **wrong})
         peer = Peer(dht)
         with pytest.raises(UsageError, match="batch_size is None"):
             peer.optimizer.step()

@@ -16,7 +16,6 @@ the training: then a peer takes the step with what it has, or gets the state tha
 from __future__ import annotations
 
 import contextlib
-import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -25,19 +24,14 @@ from typing import Any
 import torch
 
 from strobe.errors import Error, UsageError
-from strobe.swarm.averaging import Round
 from strobe.swarm.collaborative.donor import Donor, DonorOptions
-from strobe.swarm.collaborative.download import Terms, download
-from strobe.swarm.collaborative.gradients import Gradients
-from strobe.swarm.collaborative.progress import Looks, Outlook, Pace, Progress
-from strobe.swarm.collaborative.rounds import AUXILIARY, RoundOptions, Rounds
-from strobe.swarm.collaborative.state import Snapshot
+from strobe.swarm.collaborative.epochs import EpochOptions, Epochs
+from strobe.swarm.collaborative.progress import Looks, Outlook, Progress
+from strobe.swarm.collaborative.rounds import RoundOptions, Rounds
 from strobe.swarm.collaborative.tracker import Tracker
 from strobe.swarm.collaborative.training import TrainingState
-from strobe.swarm.dht import DHT, Node
-from strobe.swarm.tensors import COMPRESSIONS
-
-_log = logging.getLogger("strobe.swarm.collaborative")
+from strobe.swarm.dht import DHT, DhtStopped, Node
+from strobe.swarm.net.network import Network
 
 
 class Optimizer:
@@ -78,60 +72,47 @@ class Optimizer:
         donor_options: DonorOptions | None = None,
         verbose: bool = False,
     ) -> None:
-        if average_state_every < 1 or (use_local_updates and average_state_every > 1):
-            raise UsageError(
-                f"average_state_every is {average_state_every}; it is a number of epochs, at least 1, "
-                "and with use_local_updates exactly that: a greater target_batch_size makes it less often"
-            )
-        for name in (grad_compression, state_compression):
-            if name not in COMPRESSIONS:
-                raise UsageError(f"no compression {name!r}; there are {', '.join(COMPRESSIONS)}")
-        if auxiliary and use_local_updates:
-            raise UsageError("with use_local_updates only states are averaged, in which an auxiliary peer has no part")
+        options = EpochOptions(
+            average_state_every=average_state_every,
+            grad_compression=grad_compression,
+            state_compression=state_compression,
+            use_local_updates=use_local_updates,
+            auxiliary=auxiliary,
+            load_state_timeout_s=load_state_timeout_s,
+            request_timeout_s=request_timeout_s,
+            verbose=verbose,
+        )
+        round_options = RoundOptions(
+            matchmaking_s=matchmaking_s,
+            averaging_timeout_s=averaging_timeout_s,
+            request_timeout_s=request_timeout_s,
+            target_group_size=target_group_size,
+            bandwidth=bandwidth,
+            auxiliary=auxiliary,
+        )
+        _check_in_process(dht)
         inner = _made(optimizer, params)
         self.run_id = run_id
         self.dht = dht
         self.client_mode = dht.client_mode
         self.auxiliary = auxiliary
-        self._state = TrainingState(inner, scheduler(inner) if callable(scheduler) else scheduler, extra_tensors)
-        self._gradients = Gradients(self._state.parameters)
         self._batch_size = batch_size_per_step
-        self._every = average_state_every
-        self._grad_compression, self._state_compression = grad_compression, state_compression
-        self._use_local_updates = use_local_updates
-        self._load_state_timeout_s = load_state_timeout_s
-        self._request_timeout_s = request_timeout_s
-        self._level = logging.INFO if verbose else logging.DEBUG
-        self._pace = Pace()
-        self._num_downloads = self._num_alone = 0
-        #: whether the parameters come from the swarm, and how many peers averaged the last time
-        self._has_joined = False
-        self._group_size = 1
-        self._is_open = True
+        self._state = state = TrainingState(
+            inner, scheduler(inner) if callable(scheduler) else scheduler, extra_tensors
+        )
+        self._donor = Donor(state.snapshot, lambda: state.version, compression=state_compression, options=donor_options)
         # A peer that cannot be called, or that does not train, has no state to give.
         gives = not (dht.client_mode or auxiliary)
-        self._donor = Donor(
-            self._state.snapshot, lambda: self._state.version, compression=state_compression, options=donor_options
-        )
         # By default so often that everybody hears of the end of an epoch while others still wait for a group.
         looks = looks or Looks(least_s=min(0.25, matchmaking_s / 4), most_s=min(5.0, matchmaking_s / 2))
         self._tracker = Tracker(dht, run_id, Progress(target_batch_size, looks), word=self._donor.word if gives else "")
-        self._rounds = Rounds(
-            dht,
-            run_id,
-            RoundOptions(
-                matchmaking_s=matchmaking_s,
-                averaging_timeout_s=averaging_timeout_s,
-                request_timeout_s=request_timeout_s,
-                target_group_size=target_group_size,
-                bandwidth=bandwidth,
-                auxiliary=auxiliary,
-            ),
-        )
+        self._rounds = Rounds(dht, run_id, round_options)
+        self._epochs = Epochs(dht, run_id, state, self._tracker, self._rounds, options)
+        self._is_open = True
         if gives:
             dht.run_coroutine(self._attach)
         self._tracker.start()
-        self._pace.resume(time.monotonic())
+        self._epochs.pace.resume(time.monotonic())
 
     # -- as torch's ----------------------------------------------------------------------------------------------------
 
@@ -154,7 +135,7 @@ class Optimizer:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` was called; what was accumulated since the last epoch is dropped."""
         self._state.load_state_dict(state)
-        self._begin_epoch(self.local_epoch)
+        self._epochs.begin(self.local_epoch)
 
     def step(self, closure: Callable[[], Any] | None = None, batch_size: int | None = None) -> Any:
         """Take the gradients of a batch of so many samples; if with them the epoch is complete, end it with the others.
@@ -167,14 +148,13 @@ class Optimizer:
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
+        if batch_size is None:
+            batch_size = 0 if self.auxiliary else self._batch_size
+        if batch_size is None or batch_size < 0:
+            raise UsageError(f"batch_size is {batch_size}; give it to step(), or batch_size_per_step to the optimizer")
         if not self.auxiliary:
-            self._take(batch_size if batch_size is not None else self._batch_size)
-        outlook = self._report()
-        if outlook.epoch > self.local_epoch:
-            self._catch_up(outlook)
-            outlook = self._report()
-        if outlook.is_ready and outlook.epoch <= self.local_epoch:
-            self._end_epoch(outlook)
+            self._epochs.take(batch_size)
+        self._epochs.move()
         return loss
 
     # -- the swarm -----------------------------------------------------------------------------------------------------
@@ -195,34 +175,28 @@ class Optimizer:
         Raises StateUnavailable if there are such peers, and none of them gives it in time.
         """
         self._check_open()
-        self._tracker.look()
-        snapshot = self._download(timeout_s)
-        if snapshot is None:
-            return False
-        self._adopt(snapshot, keep_gradients=False)
-        return True
+        return self._epochs.load(timeout_s)
 
     def figures(self) -> dict[str, float]:
         """Return how the training goes, by names that a run can log (see `strobe.swarm.telemetry`)."""
-        outlook = self._tracker.outlook
-        rounds = self._rounds
+        outlook, rounds, epochs = self._tracker.outlook, self._rounds, self._epochs
         return {
             "epoch": self.local_epoch,
             "swarm_epoch": outlook.epoch,
             "peers": outlook.num_peers,
             "clients": outlook.num_clients,
             "samples": outlook.samples,
-            "samples_per_s": self._pace.samples_per_s,
+            "samples_per_s": epochs.pace.samples_per_s,
             "swarm_samples_per_s": outlook.samples_per_s,
             "rounds_ok": rounds.num_ok["gradients"],
             "rounds_failed": rounds.num_failed["gradients"],
             "state_rounds_ok": rounds.num_ok["state"],
             "state_rounds_failed": rounds.num_failed["state"],
-            "epochs_alone": self._num_alone,
+            "epochs_alone": epochs.num_alone,
             "matchmaking_s": rounds.matchmaking_s,
             "averaging_s": rounds.averaging_s,
-            "skipped_batches": self._gradients.num_skipped,
-            "downloads": self._num_downloads,
+            "skipped_batches": epochs.gradients.num_skipped,
+            "downloads": epochs.num_downloads,
             "states_given": self._donor.num_served,
         }
 
@@ -244,134 +218,6 @@ class Optimizer:
     ) -> None:
         self.shutdown()
 
-    # -- one epoch -----------------------------------------------------------------------------------------------------
-
-    def _take(self, batch_size: int | None) -> None:
-        if batch_size is None or batch_size < 0:
-            raise UsageError(f"batch_size is {batch_size}; give it to step(), or batch_size_per_step to the optimizer")
-        if batch_size == 0:
-            self._pace.resume(time.monotonic())
-            return
-        if not self._gradients.add(batch_size):
-            _log.warning("%s: a batch with gradients that are NaN or infinite is left out", self.run_id)
-        elif self._use_local_updates:
-            self._state.step()
-        self._pace.add(batch_size, time.monotonic())
-
-    def _report(self) -> Outlook:
-        return self._tracker.report(
-            epoch=self.local_epoch, samples=self._gradients.samples, samples_per_s=self._pace.samples_per_s
-        )
-
-    def _end_epoch(self, outlook: Outlook) -> None:
-        # Those of the last group count although their first report of this epoch may be on its way.
-        together = max(outlook.num_together, min(self._group_size, outlook.num_peers))
-        means = None if self._use_local_updates else self._gradients.means()
-        round_: Round | None = None
-        if together > 1:
-            round_ = self._average_state(together) if means is None else self._average_gradients(means, together)
-            if round_ is None and self._tracker.look().epoch > self.local_epoch:
-                # The others have done without us: their step counts, and our samples in the next epoch.
-                self._catch_up(self._tracker.outlook)
-                return
-        if means is not None and not self.auxiliary:
-            # A round that failed may have left something in the first ones.
-            self._state.apply(means if round_ is not None else self._gradients.means())
-        self._num_alone += round_ is None
-        self._group_size = round_.group_size if round_ is not None else 1
-        samples = self._gradients.samples
-        self._begin_epoch(self.local_epoch + 1)
-        _log.log(
-            self._level,
-            "%s: epoch %d after %d samples, %d of them here; %d peers averaged",
-            self.run_id,
-            self.local_epoch,
-            outlook.samples,
-            samples,
-            self._group_size,
-        )
-        is_due = means is not None and self.local_epoch % self._every == 0 and not self.auxiliary
-        if round_ is not None and is_due:
-            self._average_state(sum(word != AUXILIARY for word in round_.gathered.values()))
-        self._pace.resume(time.monotonic())
-
-    def _average_gradients(self, means: list[torch.Tensor], together: int) -> Round | None:
-        return self._rounds.average(
-            "gradients",
-            self.local_epoch,
-            means,
-            weight=float(self._gradients.samples),
-            num_peers=together,
-            compression=self._grad_compression,
-        )
-
-    def _average_state(self, together: int) -> Round | None:
-        """Make up for what rounds that failed, rounding and local updates have done to the likeness of the peers."""
-        copies = [tensor.detach().clone() for tensor in self._state.averageable()]
-        # After a common step all states are as good; those of local updates are worth what went into them.
-        weight = float(self._gradients.samples) if self._use_local_updates else 1.0
-        round_ = self._rounds.average(
-            "state", self.local_epoch, copies, weight=weight, num_peers=together, compression=self._state_compression
-        )
-        if round_ is not None:
-            self._state.replace(copies)
-        return round_
-
-    def _begin_epoch(self, epoch: int) -> None:
-        self._state.advance(epoch)
-        self._gradients.reset()
-        self._has_joined = True
-        self._report()
-
-    # -- who is behind -------------------------------------------------------------------------------------------------
-
-    def _catch_up(self, outlook: Outlook) -> None:
-        """Get the state of those who are further; gradients that are no more than one epoch old still count."""
-        try:
-            snapshot = None if self.auxiliary else self._download(None)
-        except Error as exc:
-            _log.warning("%s: epoch %d, the swarm is in %d: %s", self.run_id, self.local_epoch, outlook.epoch, exc)
-            self._tracker.look()  # without those who could not give what they claim to have
-            return
-        if snapshot is not None:
-            is_stale = outlook.epoch - self.local_epoch > 1 or not self._has_joined or self._use_local_updates
-            self._adopt(snapshot, keep_gradients=not is_stale)
-            return
-        if not self.auxiliary:  # it has no state to keep up
-            _log.warning(
-                "%s: the swarm is in epoch %d and nobody there gives its state; going on with that of epoch %d",
-                self.run_id,
-                outlook.epoch,
-                self.local_epoch,
-            )
-            self._state.apply(self._gradients.means())
-        self._begin_epoch(outlook.epoch)
-
-    def _adopt(self, snapshot: Snapshot, *, keep_gradients: bool) -> None:
-        self._state.load(snapshot)
-        self._has_joined = True
-        if not keep_gradients:
-            self._gradients.reset()
-        self._report()
-        self._pace.resume(time.monotonic())
-
-    def _download(self, timeout_s: float | None) -> Snapshot | None:
-        sources = self._tracker.sources(self.local_epoch)
-        if not sources:
-            return None
-        terms = Terms(
-            least_epoch=self.local_epoch + 1,
-            check=self._state.check,
-            timeout_s=timeout_s or self._load_state_timeout_s,
-            request_timeout_s=max(self._request_timeout_s, 1.0),
-        )
-        snapshot = self.dht.run_coroutine(
-            lambda node: download(node.network, sources, terms, lambda source: self._tracker.distrust(source.mark))
-        )
-        self._num_downloads += 1
-        _log.log(self._level, "%s: got the state of epoch %d", self.run_id, snapshot.epoch)
-        return snapshot
-
     async def _attach(self, node: Node) -> None:
         self._donor.attach(node.network)
 
@@ -381,6 +227,19 @@ class Optimizer:
     def _check_open(self) -> None:
         if not self._is_open:
             raise UsageError("this optimizer was shut down; make a new one")
+
+
+def _check_in_process(dht: DHT) -> None:
+    try:
+        dht.run_coroutine(_network_of)
+    except DhtStopped:
+        raise
+    except Error as exc:
+        raise UsageError("an Optimizer needs a DHT in this process; make it without process=True") from exc
+
+
+async def _network_of(node: Node) -> Network:
+    return node.network
 
 
 def _made(optimizer: Any, params: Iterable[Any] | None) -> Any:

@@ -7,14 +7,16 @@ round that does not come about is counted and told, and raises nothing into the 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 import torch
 
-from strobe.errors import Error
+from strobe.errors import Error, UsageError
 from strobe.swarm.averaging import DecentralizedAverager, Round
 from strobe.swarm.dht import DHT
 from strobe.swarm.tensors import is_finite
@@ -22,6 +24,8 @@ from strobe.swarm.tensors import is_finite
 Purpose: TypeAlias = Literal["gradients", "state"]
 #: what auxiliary peers say to the group: nobody expects them where states are averaged
 AUXILIARY: Final = "auxiliary"
+#: what fits, with purpose and epoch, into the names of groups
+_MAX_RUN_ID: Final = 200
 _log = logging.getLogger("strobe.swarm.collaborative")
 
 
@@ -37,16 +41,28 @@ class RoundOptions:
     bandwidth: float = 1.0
     auxiliary: bool = False
 
+    def __post_init__(self) -> None:
+        # Here, at the beginning of a training: a round that is refused later would be one more that failed.
+        for name in ("matchmaking_s", "averaging_timeout_s", "request_timeout_s", "bandwidth"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be a number above 0")
+        if self.target_group_size is not None and self.target_group_size < 2:
+            raise UsageError(f"target_group_size is {self.target_group_size}; it is None, or at least 2")
+
 
 class Rounds:
     """The rounds of one peer."""
 
     def __init__(self, dht: DHT, run_id: str, options: RoundOptions) -> None:
+        if not 1 <= len(run_id) <= _MAX_RUN_ID:
+            raise UsageError(f"run_id {run_id[:40]!r} has {len(run_id)} characters; 1 to {_MAX_RUN_ID} are possible")
         self._dht = dht
         self._run_id = run_id
         self._options = options
         #: of the last round of each purpose: those who are slower than we are still need it
         self._averagers: dict[Purpose, DecentralizedAverager] = {}
+        # Closing waits for those who still fetch something, or have died while they did; the next round must not.
+        self._closing = ThreadPoolExecutor(1, "strobe-collaborative")
         self.num_ok: dict[Purpose, int] = {"gradients": 0, "state": 0}
         self.num_failed: dict[Purpose, int] = {"gradients": 0, "state": 0}
         self.matchmaking_s = 0.0
@@ -94,6 +110,7 @@ class Rounds:
         for averager in self._averagers.values():
             averager.close()
         self._averagers.clear()
+        self._closing.shutdown()
 
     def _average(
         self,
@@ -106,7 +123,7 @@ class Rounds:
     ) -> Round | None:
         options = self._options
         if (last := self._averagers.pop(purpose, None)) is not None:
-            last.close()
+            self._closing.submit(last.close)
         # As soon as all who are known to be in this epoch are there, nobody else is waited for.
         size = max(min(num_peers, options.target_group_size or num_peers), 2)
         averager = self._averagers[purpose] = DecentralizedAverager(

@@ -103,6 +103,11 @@ class Tracker:
         self._distrusted.failed(PeerId(mark.encode()))
         self._progress.forget(mark)
 
+    def distrust_ahead(self, epoch: int) -> None:
+        """Do not believe those who claim to be in a later epoch."""
+        for mark, _ in self._progress.ahead(epoch):
+            self.distrust(mark)
+
     async def _attach(self, node: Node) -> None:
         self._loop = asyncio.get_running_loop()
         self._mark, rules = report_rules(self._run_id, node.network.identity)
