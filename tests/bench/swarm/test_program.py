@@ -73,7 +73,8 @@ def test_a_child_that_is_left_behind_is_ended() -> None:
     mark = uuid.uuid4().hex  # another test run of this machine may have such a child too
     outcome, _ = run("leave", mark=mark)
     assert outcome.error is None
-    assert not [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or [])]
+    left = [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or [])]
+    assert not psutil.wait_procs(left, timeout=10)[1]
     assert set(psutil.Process().children(recursive=True)) <= before
 
 

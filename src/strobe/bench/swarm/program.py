@@ -143,6 +143,7 @@ class _Conversation:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        psutil.wait_procs(family, timeout=_END_S)  # a busy machine ends them a moment later
         self._reader.join(_POLL_S)
         for pipe in (process.stdin, process.stdout):
             # Somebody unknown may still hold the other end: then the reader waits, and closing would wait for it.
