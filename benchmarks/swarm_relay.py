@@ -3,7 +3,8 @@
 Three processes on one machine: caller, relay and server. The server listens at one port and is sheltered behind
 another, both in one process; rounds of the two ways alternate, so that both meet the same machine. The relay's limits
 on bytes are lifted. On one machine the relay takes processor time from the two ends, which a relay elsewhere does not;
-its own CPU time per MB tells what it could carry.
+its own CPU time per call tells what it could carry. Each figure is the best of the rounds (other programs only ever add
+time), with the median beside it.
 
     small   100-byte calls, 32 at a time
     single  100-byte calls, one after the other
@@ -133,11 +134,12 @@ def main() -> None:
         pipe.send(False)
         process.join()
     for name, rows in figures.items():
-        medians = {way: statistics.median(values) for way, values in rows.items()}
+        best = min if "CPU" in name else max
         line = ", ".join(
-            f"{way} {medians[way]:,.0f} ({min(values):,.0f} to {max(values):,.0f})" for way, values in rows.items()
+            f"{way} {best(values):,.0f} (median {statistics.median(values):,.0f}, n={len(values)})"
+            for way, values in rows.items()
         )
-        ratio = f", ratio {medians['through the relay'] / medians['straight']:.2f}" if len(rows) == 2 else ""
+        ratio = f", ratio {best(rows['through the relay']) / best(rows['straight']):.2f}" if len(rows) == 2 else ""
         print(f"{name:36} {line}{ratio}", flush=True)
     print(json.dumps(figures))
 
