@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from strobe.bench.swarm import averaging, benchmark
@@ -37,7 +39,7 @@ def test_parameters_are_those_of_hivemind() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"num_peers": 3}, {"target_group_size": 1}, {"num_rounds": 0}, {"round_timeout": 0}])
-def test_what_cannot_be_measured_is_refused(wrong: dict[str, int]) -> None:
+def test_what_cannot_be_measured_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=f"--{'target_group_size' if 'num_peers' in wrong else next(iter(wrong))}"):
         averaging.Job(**wrong)
 
@@ -54,5 +56,5 @@ def test_a_small_run_of_ours() -> None:
     assert found.keys() == {metric.name for metric in averaging.METRICS}
     assert found["success"].samples[0] > 0
     assert found["spread"].samples[0] < 1
-    assert found["step"].config == "peers4-of-2-rounds2-1x8-encrypted"
+    assert found["step"].config == "peers4-of-2-rounds2-tensors1x8-encrypted"
     assert len(lines) == 4 * 2 + 2

@@ -32,7 +32,8 @@ def averagers(
     peers: Sequence[DHT], tensors: Sequence[Sequence[torch.Tensor]], **settings: Any
 ) -> Iterator[list[DecentralizedAverager]]:
     """One averager per peer."""
-    settings = {"prefix": "test", "matchmaking_s": 20.0, **settings}
+    # Nobody is to be taken for dead because the machine is busy.
+    settings = {"prefix": "test", "matchmaking_s": 30.0, "request_timeout_s": 30.0, "round_timeout_s": 60.0, **settings}
     with contextlib.ExitStack() as stack:
         yield [
             stack.enter_context(DecentralizedAverager(mine, dht, **settings))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -125,14 +126,15 @@ def test_own_mistakes_raise_at_once() -> None:
             with pytest.raises(NotFinite):
                 averager.step()
             assert averager.step(weight=0.0) is None  # has no part in anything
+            wrong: dict[str, Any]
             for wrong in ({"weight": -1.0}, {"weight": float("nan")}, {"timeout_s": 0.0}, {"gather": b"x" * 10**6}):
                 with pytest.raises(UsageError):
-                    averager.step(**wrong)  # type: ignore[call-overload]
+                    averager.step(**wrong)
             with averager.tensors(), pytest.raises(UsageError, match="leave"):
                 averager.step()
         with pytest.raises(UsageError, match="closed"):
             averager.step()
-        bad: list[Mapping[str, object]] = [
+        for wrong in (
             {"tensors": []},
             {"tensors": [torch.ones(2, dtype=torch.int64)]},
             {"compression": "zip"},
@@ -142,11 +144,10 @@ def test_own_mistakes_raise_at_once() -> None:
             {"part_bytes": 1},
             {"prefix": ""},
             {"group_bits": "012"},
-        ]
-        for wrong in bad:
+        ):
             chosen = {"tensors": [torch.ones(2)], "prefix": "p", **wrong}
             with pytest.raises(UsageError):
-                DecentralizedAverager(chosen.pop("tensors"), peer, **chosen)  # type: ignore[arg-type]
+                DecentralizedAverager(chosen.pop("tensors"), peer, **chosen)
 
 
 def test_a_dht_in_another_process_is_refused() -> None:

@@ -205,6 +205,7 @@ class DecentralizedAverager:
         """Give up what is under way, let others fetch what they need of us, and answer no more. The DHT goes on."""
         if self._is_closed:
             return
+        self._flat.check_not_held()
         self._is_closed = True
         if self._step is not None:
             self._step.cancel()

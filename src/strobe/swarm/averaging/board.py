@@ -22,12 +22,13 @@ _MAX_WARNINGS: Final = 100
 
 
 class Board:
-    """The entries of one prefix; `schema` stands for what must be alike in a group."""
+    """The entries of one prefix, each for `life_s`; `schema` stands for what must be alike in a group."""
 
-    def __init__(self, node: Node, prefix: str, schema: bytes) -> None:
+    def __init__(self, node: Node, prefix: str, schema: bytes, life_s: float) -> None:
         self._node = node
         self._prefix = prefix
         self._schema = schema
+        self._life_s = life_s
         self._me = node.network.address
         self._expiration = 0.0
         self._warned_of: set[PeerId] = set()
@@ -36,13 +37,13 @@ class Board:
         """Return how many look for groups, or did so lately."""
         return len(_entries(await self._node.get(key.census_key(self._prefix), latest=True)))
 
-    async def declare(self, group_key: str, deadline: float, life_s: float) -> None:
+    async def declare(self, group_key: str, deadline: float) -> None:
         """Say that this peer looks for a group under a key, and would lead it, until the deadline."""
-        await self._store({group_key: (str(self._me), deadline, self._schema)}, life_s)
+        await self._store({group_key: (str(self._me), deadline, self._schema)})
 
-    async def withdraw(self, keys: Iterable[str], life_s: float) -> None:
+    async def withdraw(self, keys: Iterable[str]) -> None:
         """Say that this peer looks there no more, but has looked."""
-        await self._store({**dict.fromkeys(keys), key.census_key(self._prefix): True}, life_s)
+        await self._store({**dict.fromkeys(keys), key.census_key(self._prefix): True})
 
     async def read(self, keys: list[str]) -> list[Candidate]:
         """Return who would lead a group under these keys."""
@@ -54,9 +55,9 @@ class Board:
         )
         return [candidate for candidate in found if candidate is not None]
 
-    async def _store(self, words: Mapping[str, Any], life_s: float) -> None:
+    async def _store(self, words: Mapping[str, Any]) -> None:
         # Later than the one before, which it must replace.
-        self._expiration = max(self._node.clock() + life_s, self._expiration + 1e-3)
+        self._expiration = max(self._node.clock() + self._life_s, self._expiration + 1e-3)
         await self._node.store_many(list(words), list(words.values()), self._expiration, [self._me.id] * len(words))
 
     def _candidate(self, peer_id: object, entry: object) -> Candidate | None:

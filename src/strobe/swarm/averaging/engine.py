@@ -79,8 +79,7 @@ class Engine:
             return Averaged(round_, state.average)
 
     async def _run(self, butterfly: Butterfly, timeout_s: float) -> None:
-        group_id = butterfly.state.group.id
-        self._hub.begin(group_id, butterfly.share)
+        self._hub.begin(butterfly.state.group.id, butterfly.share)
         try:
             await butterfly.run(timeout_s)
         finally:
@@ -88,9 +87,10 @@ class Engine:
 
     async def detach(self) -> None:
         """Let others fetch what they need of us, then answer no more."""
-        if self._lingering:
-            await asyncio.wait(self._lingering, timeout=self.settings.request_timeout_s)
-        self._hub.remove(self.settings.prefix)
+        async with self._turn:
+            if self._lingering:
+                await asyncio.wait(self._lingering, timeout=self.settings.request_timeout_s)
+            self._hub.remove(self.settings.prefix)
 
     async def _linger(self, butterfly: Butterfly) -> None:
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()

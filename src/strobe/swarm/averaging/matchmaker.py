@@ -28,7 +28,8 @@ class Matchmaker:
         self._bits = key.random_bits(rng, settings.group_bits or "")
         #: who look for groups, as of the last time we looked
         self._num_peers = 1
-        self._board = Board(node, settings.prefix, schema)
+        # What is on the board is remembered until the next round, if all goes well.
+        self._board = Board(node, settings.prefix, schema, settings.matchmaking_s + settings.round_timeout_s)
         self._bell = Bell()
         #: of the last time we looked, kept for followers who have not heard yet how it ended
         self._lobby: Lobby | None = None
@@ -52,7 +53,6 @@ class Matchmaker:
             clock=self._node.clock,
             rng=self._rng,
             request_timeout_s=settings.request_timeout_s,
-            life_s=self._life_s,
         )
         join = p.encode(p.Join(settings.prefix, self._schema, deadline, p.wire_member(me)))
         self.is_looking = True
@@ -70,11 +70,6 @@ class Matchmaker:
         return group
 
     @property
-    def _life_s(self) -> float:
-        """How long what is on the board is remembered: until the next round, if all goes well."""
-        return self.settings.matchmaking_s + self.settings.round_timeout_s
-
-    @property
     def _depth(self) -> int:
         """How many bits tell our key from others'."""
         if self.settings.group_bits is not None:
@@ -83,7 +78,7 @@ class Matchmaker:
 
     async def _tidy(self, keys: list[str]) -> None:
         """Take our words off the board, and count who is there, while a round goes on or none came about."""
-        await self._board.withdraw(keys, self._life_s)
+        await self._board.withdraw(keys)
         if self.settings.target_group_size is not None and self.settings.group_bits is None:
             self._num_peers = await self._board.count()
 
@@ -102,7 +97,7 @@ class Matchmaker:
             self._bell.ring()
         if not is_new and isinstance(lobby.news(caller.id), p.Wait):
             try:
-                await self._bell.wait(self.settings.request_timeout_s / 2)
+                await self._bell.wait(self.settings.request_timeout_s / 4)
             except asyncio.CancelledError:
                 lobby.forget(caller.id)
                 raise

@@ -17,7 +17,7 @@ from strobe.swarm.averaging.board import Board
 from strobe.swarm.averaging.group import Group
 from strobe.swarm.averaging.lobby import CLOCK_SKEW_S, Candidate, Lobby
 from strobe.swarm.client.link import ask
-from strobe.swarm.net.network import Network, NetworkError
+from strobe.swarm.net.network import Network, NetworkError, Payload, PeerUnreachable
 
 _log = logging.getLogger("strobe.swarm.averaging")
 #: how often the board is read while nothing happens: soon at first, when several begin at the same time
@@ -58,7 +58,6 @@ class Search:
         clock: Callable[[], float],
         rng: random.Random,
         request_timeout_s: float,
-        life_s: float,
     ) -> None:
         self._lobby = lobby
         self._board = board
@@ -67,7 +66,6 @@ class Search:
         self._clock = clock
         self._rng = rng
         self._request_timeout_s = request_timeout_s
-        self._life_s = life_s
         #: where we have looked so far
         self.keys: list[str] = []
         self._began = clock()
@@ -107,7 +105,7 @@ class Search:
         self.keys.append(path[len(self.keys)])
         if self._lobby.me.reduces:
             # Declare before reading: of two who begin together, one at least sees the other.
-            await self._board.declare(self.keys[-1], self._lobby.deadline, self._life_s)
+            await self._board.declare(self.keys[-1], self._lobby.deadline)
         await self._look()
 
     async def _look(self) -> None:
@@ -121,8 +119,7 @@ class Search:
         lobby.court()
         try:
             while self._clock() < max(lobby.deadline, leader.deadline) + CLOCK_SKEW_S:
-                answer = await ask(self._network, leader.address, p.JOIN, join, timeout_s=self._request_timeout_s)
-                news = p.decode_news(answer)
+                news = p.decode_news(await self._ask_twice(leader, join))
                 if isinstance(news, p.Begin):
                     return lobby.accept(p.parse_group(news), leader)
                 if isinstance(news, p.Moved):
@@ -136,3 +133,11 @@ class Search:
             lobby.lead()
         lobby.refuse(leader)
         return None
+
+    async def _ask_twice(self, leader: Candidate, join: bytes) -> Payload:
+        """Ask for news; if the answer was lost, again: it may be that the group has begun, and counts on us."""
+        timeout_s = self._request_timeout_s / 2
+        try:
+            return await ask(self._network, leader.address, p.JOIN, join, timeout_s=timeout_s)
+        except PeerUnreachable:
+            return await ask(self._network, leader.address, p.JOIN, join, timeout_s=timeout_s)

@@ -68,7 +68,7 @@ class OwnShare:
         for place, is_alive in zip(late, alive, strict=True):
             if not is_alive and self._reduction.oldest == oldest and place in self._reduction.lacking:
                 _log.warning("%s did not deliver its values in time", self._state.group.members[place].address)
-                self._publish(self._reduction.drop(place))
+                self._let_go(place)
 
     async def give_up(self) -> None:
         """Answer those who still wait for an average that there is none. Without them, only ends what was begun."""
@@ -88,13 +88,17 @@ class OwnShare:
         return await asyncio.shield(self._answers[number])
 
     def on_leave(self, caller: PeerId) -> None:
-        """Let a member go; if it has not delivered all its values, it is not waited for any more."""
+        """Let a member go that needs nothing more, or gives up."""
         place = self._state.group.places.get(caller)
         if place is not None:
-            self._publish(self._reduction.drop(place))
-            self._customers.discard(place)
-            if not self._customers:
-                self.is_idle.set()
+            self._let_go(place)
+
+    def _let_go(self, place: int) -> None:
+        """Wait no more for a member's values, nor for it to fetch averages."""
+        self._publish(self._reduction.drop(place))
+        self._customers.discard(place)
+        if not self._customers:
+            self.is_idle.set()
 
     async def _take(self, place: int, number: int, message: Message) -> None:
         expected = part_specs(len(self._parts[number]))
