@@ -79,6 +79,10 @@ class Use(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
+# Known to msgspec from here on, which crashes when threads are the first to decode a type at the same moment.
+for _kind in (CollectionFacts, Version, Edits, AliasEdit, Use):
+    msgspec.json.Decoder(_kind)
+
 
 def write(path: Path, record: msgspec.Struct) -> None:
     """Write a record so that readers see the old one or the new one."""

@@ -27,6 +27,8 @@ _MAX_BYTES = 16 << 20
 #: beyond this a score is no measurement, and a page that is to show it could not be written
 _MAX_VALUE = 1e100
 _PAGE = 1_000
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_record = msgspec.json.Decoder(Record).decode
 _QUESTION = Question(filters={"job_type": JOB_TYPE})
 
 
@@ -105,7 +107,7 @@ def _decode(store: Store, file: RunFile) -> Record | None:
     if file.size > _MAX_BYTES:
         return None
     try:
-        record = msgspec.json.decode(b"".join(store.files.read(file)), type=Record)
+        record = _decode_record(b"".join(store.files.read(file)))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     times = (time for repeat in record.repeats for time in repeat.wall_s)

@@ -59,6 +59,10 @@ class Handshake(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_handshake = msgspec.json.Decoder(Handshake).decode
+
+
 class Body(Sized, Protocol):
     """Something to send of known length that can be read from its start, again if need be."""
 
@@ -118,7 +122,7 @@ class Link:
             if not isinstance(answer, Ok):
                 return answer
             try:
-                found = msgspec.json.decode(answer.body, type=Handshake)
+                found = _decode_handshake(answer.body)
             except msgspec.MsgspecError:
                 found = Handshake(server="")
             if found.server != "strobe":

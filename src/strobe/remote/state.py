@@ -54,10 +54,14 @@ class SyncState(msgspec.Struct, kw_only=True, omit_defaults=True):
     updated_ns: int = 0
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_state = msgspec.json.Decoder(SyncState).decode
+
+
 def read_state(run_dir: Path) -> SyncState | None:
     """Return what is known, None if nothing is."""
     try:
-        return msgspec.json.decode((run_dir / NAME).read_bytes(), type=SyncState)
+        return _decode_state((run_dir / NAME).read_bytes())
     except (OSError, msgspec.MsgspecError):
         return None
 

@@ -49,6 +49,10 @@ class _DraftAnswer(msgspec.Struct, kw_only=True):
     draft: _Draft | None = None
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_draft = msgspec.json.Decoder(_DraftAnswer).decode
+
+
 class RunArtifacts:
     """Sends the versions that a run logged. `logged` grows as the journals tell of them."""
 
@@ -148,7 +152,7 @@ class RunArtifacts:
                 return False
             if not isinstance(answer, Ok):
                 continue
-            made = msgspec.json.decode(answer.body, type=_DraftAnswer)
+            made = _decode_draft(answer.body)
             if made.state == "committed" or made.draft is None:
                 return True
             if not (yield from self._send_contents(made.draft.id, made.draft.missing)):

@@ -25,6 +25,10 @@ _OF_THE_FILES = frozenset({400, 413, 415, 422})
 Load = Callable[[], tuple[FileHead, bytes]]
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_receipt = msgspec.json.Decoder(BundleReceipt).decode
+
+
 class Sized(Protocol):
     """Something small that is to be sent."""
 
@@ -71,7 +75,7 @@ class Bundler:
             if isinstance(answer, Refused):
                 return None
             if isinstance(answer, Ok):
-                words += msgspec.json.decode(answer.body, type=BundleReceipt).files
+                words += _decode_receipt(answer.body).files
                 if damaged := next((word for word in words if word.status == "damaged"), None):
                     yield Retry(f"file {damaged.path}: {damaged.reason}")
                 return words

@@ -36,6 +36,10 @@ class UploadStatus(msgspec.Struct, kw_only=True):
     parts: list[int] = []
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_status = msgspec.json.Decoder(UploadStatus).decode
+
+
 class FilePart:
     """A stretch of a file as the body of a request."""
 
@@ -87,7 +91,7 @@ def send_parts(
             return False
         if not isinstance(answer, Ok):
             continue
-        status = msgspec.json.decode(answer.body, type=UploadStatus)
+        status = _decode_status(answer.body)
         if status.state == "there":
             return True
         over = announcement.get("over")

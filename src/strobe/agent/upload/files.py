@@ -48,6 +48,10 @@ class _Listed(msgspec.Struct):
     items: list[_ListedFile]
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_list = msgspec.json.Decoder(_Listed).decode
+
+
 class RunFiles:
     """Sends the files of a run. `policies` has what the journals said of saved files so far."""
 
@@ -210,7 +214,7 @@ class RunFiles:
             answer = self._link.request("GET", f"/runs/{run}/files?limit=1&prefix={quote(path, safe='')}")
             yield answer
             if isinstance(answer, Ok):
-                found = msgspec.json.decode(answer.body, type=_Listed).items
+                found = _decode_list(answer.body).items
                 return next((one.sha256 for one in found if one.path == path), _NOTHING)
 
     def _noting(self, steps: Generator[Answer, None, bool], file: FoundFile) -> Generator[Answer, None, _Outcome]:

@@ -25,6 +25,11 @@ class _Stops(msgspec.Struct):
     stop: list[str] = []
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_receipt = msgspec.json.Decoder(Receipt).decode
+_decode_stops = msgspec.json.Decoder(_Stops).decode
+
+
 class Post:
     """What the uploads to one server share. Thread safe."""
 
@@ -43,7 +48,7 @@ class Post:
         if not isinstance(answer, Ok):
             return None, answer, len(body)
         try:
-            receipt = msgspec.json.decode(answer.body, type=Receipt)
+            receipt = _decode_receipt(answer.body)
         except msgspec.MsgspecError as error:
             return None, Retry(f"{self.link.target.base_url}: no receipt in the answer: {error}"), len(body)
         self._note_stops({ack.run for ack in receipt.acks}, receipt.stop)
@@ -65,7 +70,7 @@ class Post:
         answer = self.link.post("/heartbeat", {"runs": runs})
         if isinstance(answer, Ok):
             try:
-                self._note_stops(runs, msgspec.json.decode(answer.body, type=_Stops).stop)
+                self._note_stops(runs, _decode_stops(answer.body).stop)
             except msgspec.MsgspecError:
                 return  # whoever answers so has no requests for us
 

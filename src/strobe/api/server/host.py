@@ -5,6 +5,7 @@ What passes (a lost connection, a server that is busy) is tried again for some s
 
 from __future__ import annotations
 
+import threading
 import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,19 @@ T = TypeVar("T")
 PATIENCE_S = 5.0
 #: bytes of a content that are asked for at once, so that a lost connection costs no more
 PIECE_BYTES = 4 << 20
+
+
+# msgspec crashes when threads are the first to decode a type at the same moment, so decoders are made one by one.
+_decoders: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
+_making = threading.Lock()
+
+
+def decoder_of(kind: type[T]) -> msgspec.msgpack.Decoder[T]:
+    """Return what decodes answers of a kind."""
+    with _making:
+        if kind not in _decoders:
+            _decoders[kind] = msgspec.msgpack.Decoder(kind, ext_hook=value.decode_extension)
+        return _decoders[kind]
 
 
 class Host:
@@ -162,7 +176,7 @@ class Host:
 
     def _decode(self, answer: Ok, kind: type[T]) -> T:
         try:
-            return msgspec.msgpack.decode(answer.body, type=kind, ext_hook=value.decode_extension)
+            return decoder_of(kind).decode(answer.body)
         except (msgspec.MsgspecError, ValueError) as error:
             raise CommError(f"{self.url}: the answer cannot be read ({error}); upgrade the older side") from error
 

@@ -57,6 +57,10 @@ class NewArtifact(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     commit: bool = False
 
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_artifact = msgspec.json.Decoder(NewArtifact).decode
+
+
 class DraftAnswer(msgspec.Struct, kw_only=True):
     """What became of it: a draft that waits for contents, or a version."""
 
@@ -214,7 +218,7 @@ async def abort_draft(call: Call, path: DraftPlace) -> None:
 async def _read(call: Call) -> NewArtifact:
     body = await call.whole(max_bytes=call.services.settings.limits.request_bytes)
     try:
-        return await call.in_thread(msgspec.json.decode, body, type=NewArtifact)
+        return await call.in_thread(_decode_artifact, body)
     except (UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, detail=f"the body cannot be read as JSON: {error}") from error
 

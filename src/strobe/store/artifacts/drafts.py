@@ -25,6 +25,9 @@ from strobe.store.filepath import check_file_path
 from strobe.store.packing import keep_all
 from strobe.store.purge import purge_drafts
 
+# Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
+_decode_plan = msgspec.json.Decoder(Plan).decode
+
 
 class Drafts:
     """The drafts of all collections."""
@@ -205,7 +208,7 @@ class Drafts:
             some = ", ".join(repr(it.path) for it in missing[:5])
             raise UsageError(f"{len(missing)} contents are missing ({some}, …); send them, then commit again")
         now = self._contents.clock()
-        plan = msgspec.json.decode(plan_text, type=Plan)
+        plan = _decode_plan(plan_text)
         latest = aliases.resolve(cursor, collection_id, "latest")
         if latest is not None and _digest(cursor, latest) == digest:
             cursor.run("DELETE FROM artifact_version WHERE id = ?", version_id)
