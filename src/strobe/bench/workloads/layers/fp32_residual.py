@@ -13,7 +13,7 @@ from torch import nn
 from strobe.bench.workloads.layers.native import address, load_kernels
 from strobe.bench.workloads.layers.plane import Plane, PlaneConv
 from strobe.bench.workloads.layers.residual import Conv, Parts
-from strobe.bench.workloads.layers.residual_plan import BlockLayers, ResidualPlanes, Step, count_pixels
+from strobe.bench.workloads.layers.residual_plan import BlockLayers, ResidualPlanes, Step
 
 
 class Fp32Conv(PlaneConv):
@@ -40,7 +40,7 @@ class Fp32Gate:
         def run() -> None:
             self.kernel(
                 *map(address, (plane.values, *self.weights, room)),
-                *map(ctypes.c_long, (batch, count_pixels(plane), channels, squeezed)),
+                *map(ctypes.c_long, (batch, plane.num_pixels, channels, squeezed)),
                 torch.get_num_threads(),
             )
 
@@ -77,7 +77,7 @@ class Fp32Residual(ResidualPlanes):
     def take_pictures(self, x: torch.Tensor, plane: Plane, places: torch.Tensor) -> None:
         load_kernels("fp32_conv").take_pictures(
             *map(address, (x, plane.values, places)),
-            *map(ctypes.c_long, (len(x), count_pixels(plane))),
+            *map(ctypes.c_long, (len(x), plane.num_pixels)),
             torch.get_num_threads(),
         )
 

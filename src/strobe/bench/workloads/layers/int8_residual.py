@@ -14,7 +14,7 @@ from strobe.bench.workloads.layers.int8_conv import FINER, PICTURE_ZERO, Int8Con
 from strobe.bench.workloads.layers.native import address, load_kernels
 from strobe.bench.workloads.layers.plane import Plane
 from strobe.bench.workloads.layers.residual import BlockParts, Conv, Parts
-from strobe.bench.workloads.layers.residual_plan import BlockLayers, ResidualPlanes, Step, count_pixels
+from strobe.bench.workloads.layers.residual_plan import BlockLayers, ResidualPlanes, Step
 
 
 class Int8Gate:
@@ -32,7 +32,7 @@ class Int8Gate:
 
     def bind(self, plane: Plane) -> Step:
         batch, channels, squeezed = len(plane.values), plane.values.shape[4], len(self.weights[1])
-        pixels = count_pixels(plane)
+        pixels = plane.num_pixels
         room, whole = torch.empty(batch, channels + squeezed), torch.empty(batch, channels, dtype=torch.int16)
 
         def run() -> None:
@@ -65,7 +65,7 @@ class Int8Residual(ResidualPlanes):
     def take_pictures(self, x: torch.Tensor, plane: Plane, places: torch.Tensor) -> None:
         load_kernels("int8_conv").take_pictures(
             *map(address, (x, plane.values, places)),
-            *map(ctypes.c_long, (len(x), count_pixels(plane))),
+            *map(ctypes.c_long, (len(x), plane.num_pixels)),
             ctypes.c_float(self.inverse),
             torch.get_num_threads(),
         )

@@ -10,6 +10,7 @@ its borders for the windows of the next layer.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -46,6 +47,11 @@ class Plane:
     def size(self) -> tuple[int, ...]:
         """Frames, height and width without the border."""
         return tuple(length - 2 * edge for length, edge in zip(self.values.shape[1:4], self.border, strict=True))
+
+    @property
+    def num_pixels(self) -> int:
+        """Pixels of one example."""
+        return math.prod(self.size)
 
     def places(self) -> torch.Tensor:
         """Where the pixels of all examples lie."""

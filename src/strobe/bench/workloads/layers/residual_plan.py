@@ -7,7 +7,6 @@ Shapes: B batch, X pixels, C channels.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -105,8 +104,3 @@ class _Plan:
         for step in self.steps:
             step()
         return self.sums_XC.unflatten(0, (self.batch, -1))
-
-
-def count_pixels(plane: Plane) -> int:
-    """Pixels of one example."""
-    return math.prod(plane.size)
