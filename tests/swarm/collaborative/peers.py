@@ -12,8 +12,7 @@ import torch
 from torch import nn
 
 from strobe.swarm.collaborative import Looks, Optimizer
-from strobe.swarm.dht import DHT
-from tests.swarm.experts.peers import swarm
+from strobe.swarm.dht import DHT, Options
 
 #: soon, so that tests are short; on a loaded machine peers still hear of each other
 LOOKS = Looks(least_s=0.05, most_s=0.2, life_s=30.0)
@@ -44,7 +43,10 @@ class Peer:
         self.model = model_of(seed)
         more.setdefault("optimizer", torch.optim.Adam(self.model.parameters(), lr=lr))
         more.setdefault("looks", LOOKS)
-        more.setdefault("matchmaking_s", 10.0)
+        # Generous: nobody waits for it unless somebody does not come, which tests that want it make shorter.
+        more.setdefault("matchmaking_s", 30.0)
+        more.setdefault("averaging_timeout_s", 60.0)
+        more.setdefault("request_timeout_s", 15.0)
         self.optimizer = Optimizer(dht=dht, run_id="run", target_batch_size=target, **more)
 
     def batch(self, number: int, size: int) -> None:
@@ -53,7 +55,7 @@ class Peer:
         loss_of(self.model, number, size).backward()
         self.optimizer.step(batch_size=size)
 
-    def wait_for_epoch(self, epoch: int, timeout_s: float = 60.0) -> None:
+    def wait_for_epoch(self, epoch: int, timeout_s: float = 100.0) -> None:
         """Do no more than take part until the swarm has come to an epoch."""
         wait_until(lambda: self.optimizer.step(batch_size=0) or self.optimizer.local_epoch >= epoch, timeout_s)
 
@@ -61,11 +63,21 @@ class Peer:
         return [parameter.detach().clone() for parameter in self.model.parameters()]
 
 
-def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], timeout_s: float = 100.0) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "it did not come to that"
         time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def swarm(count: int) -> Iterator[list[DHT]]:
+    """Peers of a DHT that know each other, patient enough for a machine with other things to do."""
+    options = Options(timeout_s=6.0)
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(DHT(options=options))
+        others = [stack.enter_context(DHT([first.address], options=options)) for _ in range(count - 1)]
+        yield [first, *others]
 
 
 @contextlib.contextmanager

@@ -16,8 +16,8 @@ from strobe.swarm.collaborative.download import Source, StateUnavailable, Terms,
 from strobe.swarm.collaborative.state import Offer, Snapshot, StateMismatch, parse_offer
 from strobe.swarm.dht import DHT, Node
 from strobe.swarm.net.identity import Identity
-from strobe.swarm.net.network import Caller, Contact, Payload, PeerBusy, PeerRefused
-from tests.swarm.experts.peers import swarm
+from strobe.swarm.net.network import Caller, Contact, Payload, PeerBusy, PeerRefused, Sendable
+from tests.swarm.collaborative.peers import swarm
 
 pytestmark = pytest.mark.frameworks
 
@@ -179,6 +179,28 @@ def test_a_donor_that_does_not_have_what_it_said_is_told_apart(state: Snapshot, 
         with pytest.raises(StateUnavailable, match=why):
             two.run_coroutine(lambda node: download(node.network, [source_of(one, donor, "liar")], terms(), failed))
         assert failed.marks == ["liar"]
+
+
+def test_a_donor_that_is_too_slow_for_the_whole_is_given_up() -> None:
+    with swarm(2) as [one, two]:
+        donor = donor_at(one, state_of(8))
+        offer_method, part_method, _ = methods_of("slow")
+
+        async def part(caller: Caller, payload: Payload) -> Sendable:
+            await asyncio.sleep(0.3)
+            return await donor._part(caller, payload)
+
+        async def attach(node: Node) -> None:
+            node.network.serve(offer_method, donor._offer)
+            node.network.serve(part_method, part)
+
+        one.run_coroutine(attach)
+        failed = Failures()
+        with pytest.raises(StateUnavailable, match="not complete yet"):
+            two.run_coroutine(
+                lambda node: download(node.network, [Source("slow", one.address, "slow")], terms(timeout_s=0.7), failed)
+            )
+        assert failed.marks == [], "slow is no lie"
 
 
 def test_nobody_there_and_nobody_left() -> None:

@@ -15,10 +15,19 @@ from strobe.errors import UsageError
 from strobe.swarm.collaborative import Optimizer, StateUnavailable
 from strobe.swarm.collaborative.report import PeerReport, progress_key, report_rules
 from strobe.swarm.dht import DHT, Node, get_dht_time
-from tests.swarm.collaborative.peers import Peer, assert_alike, batch_of, loss_of, model_of, peers, together, wait_until
-from tests.swarm.experts.peers import swarm
+from tests.swarm.collaborative.peers import (
+    Peer,
+    assert_alike,
+    batch_of,
+    loss_of,
+    model_of,
+    peers,
+    swarm,
+    together,
+    wait_until,
+)
 
-pytestmark = pytest.mark.frameworks
+pytestmark = [pytest.mark.frameworks, pytest.mark.timeout(240)]
 
 MAKERS: dict[str, Callable[[Any], Any]] = {
     "adam": lambda params: torch.optim.Adam(params, lr=0.05),

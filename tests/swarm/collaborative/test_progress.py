@@ -158,7 +158,14 @@ def test_only_signed_reports_of_the_right_form_are_held() -> None:
     assert not validator.validate(_record(good, mark)), "not signed"
     assert not is_held(good, "anybody")
     assert not is_held(good, "prefix" + mark)
-    for field, value in {"epoch": -1, "samples": "3", "samples_per_s": math.nan, "time": math.inf, "more": 1}.items():
+    for field, value in {
+        "epoch": -1,
+        "samples": "3",
+        "samples_per_s": math.nan,
+        "time": math.inf,
+        "word": "ä",
+        "more": 1,
+    }.items():
         assert not is_held({**good, field: value}), field
     assert not is_held([])
 

@@ -15,8 +15,7 @@ from strobe.swarm.collaborative.report import PeerReport, progress_key
 from strobe.swarm.collaborative.tracker import Tracker
 from strobe.swarm.dht import DHT, Node, get_dht_time
 from strobe.swarm.telemetry import Telemetry
-from tests.swarm.collaborative.peers import LOOKS, Peer, peers, wait_until
-from tests.swarm.experts.peers import swarm
+from tests.swarm.collaborative.peers import LOOKS, Peer, peers, swarm, wait_until
 
 pytestmark = pytest.mark.frameworks
 

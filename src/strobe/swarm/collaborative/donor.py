@@ -45,7 +45,8 @@ class PartRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class DonorOptions:
     """What a peer gives to those who download from it."""
 
-    part_bytes: int = 8 << 20
+    #: so little that a part does not take long over a slow line
+    part_bytes: int = 2 << 20
     max_downloads: int = 4
     #: a download in which nothing was asked for so long is over
     idle_s: float = 30.0
@@ -172,11 +173,11 @@ class Donor:
 
     async def _snapshot(self) -> Snapshot:
         async with self._taking:  # who comes while it is being taken wants the same one
-            if self._take is None:
-                raise PeerRefused("this peer has left the training")
             version = self._version()
-            if self._latest is None or self._latest[0] != version:
+            if self._take is not None and (self._latest is None or self._latest[0] != version):
                 self._latest = version, await asyncio.to_thread(self._take)
+            if self._take is None or self._latest is None:  # perhaps since a moment ago
+                raise PeerRefused("this peer has left the training")
             return self._latest[1]
 
     def _drop_idle(self) -> None:

@@ -60,17 +60,20 @@ async def download(
     last = "nobody offers one"
     while due:
         source = min(due, key=lambda source: due[source])
-        wait_s = due[source] - time.monotonic()
-        if time.monotonic() + max(wait_s, 0.0) >= deadline:
+        wait_s = max(due[source] - time.monotonic(), 0.0)
+        left_s = deadline - time.monotonic() - wait_s
+        if left_s <= 0:
             break
-        await asyncio.sleep(max(wait_s, 0.0))
+        await asyncio.sleep(wait_s)
         try:
-            return await _download_from(network, source, terms)
+            return await asyncio.wait_for(_download_from(network, source, terms), left_s)
+        except asyncio.TimeoutError:
+            last = f"{source.address}: it is not complete yet"
         except PeerBusy as exc:
             last = f"{source.address}: {exc}"
             # Not all at once again: those who were refused together come back apart.
             due[source] = time.monotonic() + exc.retry_after_s * random.uniform(0.5, 1.5)
-        except (NetworkError, StateMismatch) as exc:
+        except Error as exc:  # of the network, or because of what it sent
             last = f"{source.address}: {exc}"
             _log.warning("no state from %s", last)
             del due[source]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
+from typing import Final
 
 import torch
 
@@ -25,6 +26,8 @@ from strobe.swarm.collaborative.training import TrainingState
 from strobe.swarm.dht import DHT
 from strobe.swarm.tensors import COMPRESSIONS
 
+#: how much longer than for a word a donor may take for a part
+_PATIENCE: Final = 3
 _log = logging.getLogger("strobe.swarm.collaborative")
 
 
@@ -221,7 +224,7 @@ class Epochs:
             least_epoch=self._state.epoch + 1,
             check=self._state.check,
             timeout_s=timeout_s if timeout_s is not None else self._options.load_state_timeout_s,
-            request_timeout_s=self._options.request_timeout_s,
+            request_timeout_s=_PATIENCE * self._options.request_timeout_s,
         )
         snapshot = self._dht.run_coroutine(
             lambda node: download(node.network, sources, terms, lambda source: self._tracker.distrust(source.mark))

@@ -31,7 +31,7 @@ class PeerReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     client_mode: bool
     #: where its state can be downloaded, and the word that names it there; empty if it cannot
     address: Annotated[str, msgspec.Meta(max_length=1024)] = ""
-    word: Annotated[str, msgspec.Meta(max_length=16)] = ""
+    word: Annotated[str, msgspec.Meta(pattern="^[a-z0-9]{0,16}$")] = ""
 
 
 def progress_key(run_id: str) -> str:
