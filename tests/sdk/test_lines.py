@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strobe.journal.screen import render
@@ -129,6 +129,7 @@ def test_what_is_recorded_looks_like_what_was_printed(writes: list[tuple[str, fl
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=10))
+@example(["\n\x1b", "0"])  # a sequence that is cut in two after a line
 def test_any_text_can_be_recorded(texts: list[str]) -> None:
     recorded = Recorded()
     recorded.write(*texts)

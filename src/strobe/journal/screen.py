@@ -72,6 +72,11 @@ class Screen:
         self._has_viewport = False
         self._held = ""
 
+    @property
+    def is_inside_sequence(self) -> bool:
+        """Whether the text so far ends within a control sequence, whose rest is yet to come."""
+        return bool(self._held)
+
     def feed(self, text: str, mark: int = 0) -> None:
         """Take in more text; where it was cut into pieces makes no difference. New rows remember `mark`."""
         if self._held:

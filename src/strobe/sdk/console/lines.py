@@ -157,7 +157,8 @@ class Lines:
             screen.forget_above(len(screen.rows) - _NUM_REMEMBERED)
         self._shown = list(screen.rows)
         self._shown_at = (screen.row, screen.column, screen.style)
-        if screen.row == len(screen.rows) - 1 and screen.column == 0 and not screen.rows[-1]:
+        is_at_new_line = screen.row == len(screen.rows) - 1 and screen.column == 0 and not screen.rows[-1]
+        if is_at_new_line and not screen.is_inside_sequence:
             self._parked, self._screen = screen, None
         if text:
             for start in range(0, len(text), MAX_PIECE):
