@@ -75,6 +75,7 @@ def test_a_server_shows_what_machines_have_sent(
         page = open_page(f"{server.url}/signin?next=/benchmarks")
         page.locator("input[type=password]").fill(server.key)
         page.get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.get_by_role("button", name="Benchmarks")).to_be_visible()
         frame = page.frame_locator("iframe")
         expect(frame.locator("main h2")).to_contain_text(["Intel Xeon Platinum 8370C", "AMD EPYC 9654"])
         frame.get_by_role("link", name="Systems").click()

@@ -46,9 +46,7 @@ export function Header(): JSX.Element {
             isSheetOpen.value = true;
           }}
         />
-        {server.value?.auth === false && (
-          <IconButton icon="gauge" label="Benchmarks" keys="g b" onClick={() => go({ name: "benchmarks" })} />
-        )}
+        <IconButton icon="gauge" label="Benchmarks" keys="g b" onClick={() => go({ name: "benchmarks" })} />
         <ThemeMenu />
         <UserMenu />
       </div>
