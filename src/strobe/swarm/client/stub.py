@@ -78,8 +78,8 @@ class ExpertStub:
         if infos[0] is None:
             raise PeerRefused(f"no expert {self.place.uid!r} there")
         for stub, info in zip(asked, infos, strict=True):
-            stub._info = info
             if info is not None:
+                stub._info = info
                 self.link.strangers.discard(stub)
 
     def begin_forward(self, inputs: Sequence[torch.Tensor]) -> Future[Payload]:
