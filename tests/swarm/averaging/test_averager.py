@@ -145,7 +145,7 @@ def test_own_mistakes_raise_at_once() -> None:
             {"prefix": ""},
             {"group_bits": "012"},
         ):
-            chosen = {"tensors": [torch.ones(2)], "prefix": "p", **wrong}
+            chosen: dict[str, Any] = {"tensors": [torch.ones(2)], "prefix": "p", **wrong}
             with pytest.raises(UsageError):
                 DecentralizedAverager(chosen.pop("tensors"), peer, **chosen)
 

@@ -1,7 +1,8 @@
-"""A peer in a process of its own, that takes part in a round until it is killed: its parts go out slowly."""
+"""A peer in a process of its own that is to be killed in the middle of a round: it says when that is, and waits."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import torch
@@ -16,17 +17,17 @@ _exchange = Trade._exchange
 async def _exchange_and_tell(self: Trade, number: int) -> None:
     await _exchange(self, number)
     print("part", flush=True)  # whoever reads it kills us
-    if number >= 2:
-        import asyncio
-
+    if number >= 2:  # of sixteen
         await asyncio.sleep(3600)
 
 
 def main() -> None:
     Trade._exchange = _exchange_and_tell  # type: ignore[method-assign]
-    length, settings = int(sys.argv[2]), {"prefix": "test", "target_group_size": 4, "part_bytes": 4096}
+    values = torch.full((int(sys.argv[2]),), 100.0)
     with DHT([sys.argv[1]]) as dht:
-        averager = DecentralizedAverager([torch.full((length,), 100.0)], dht, matchmaking_s=60.0, **settings)  # type: ignore[arg-type]
+        averager = DecentralizedAverager(
+            [values], dht, prefix="test", target_group_size=4, part_bytes=4096, matchmaking_s=60.0
+        )
         print("ready", flush=True)
         averager.step()
 
