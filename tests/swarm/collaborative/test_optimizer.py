@@ -104,6 +104,13 @@ def test_local_updates_are_averaged_by_what_went_into_them() -> None:
         assert (figures["rounds_ok"], figures["state_rounds_ok"]) == (0, 1)
 
 
+def test_compressed_averages_are_nearly_right_and_the_same_for_all() -> None:
+    with peers(2, target=32, grad_compression="fp16", state_compression="fp16") as [one, two]:
+        together(lambda: _epoch(one, 0, 1), lambda: _epoch(two, 1, 1))
+        assert_alike(one.parameters(), two.parameters(), 0.0)
+        assert_alike(one.parameters(), plain(MAKERS["adam"], [[(0, 16), (1, 16)]]), 2e-3)
+
+
 def test_a_peer_in_client_mode_takes_part() -> None:
     with DHT() as dht, DHT([dht.address], client_mode=True) as client:
         one, two = Peer(dht), Peer(client)
