@@ -325,6 +325,18 @@ def test_what_changed_long_ago_is_no_news(store: Store) -> None:
     run_with_hub(store, test)
 
 
+def test_what_changed_before_somebody_came_is_told_however_much_has_happened_since(store: Store) -> None:
+    quiet = Logger(store, "quiet", clock=lambda: time.time_ns() - 30 * 10**9)
+    Logger(store, "busy").log(0, x=1.0)  # the last look looks back from here
+
+    async def test(hub: Hub) -> None:
+        watcher = await watch(hub, Interest(projects=frozenset([quiet.project_id])))
+        await watcher.until(has("run", 2))
+        assert {fields["run"] for event, fields, _ in watcher.got if event == "run"} == {"team/p/quiet", "team/p/busy"}
+
+    run_with_hub(store, test)
+
+
 def test_all_streams_end_when_the_server_stops(store: Store) -> None:
     logger = Logger(store)
     is_stopping = False

@@ -202,9 +202,14 @@ class Hub:
                 self._log.warning("live: %s", error)
 
     async def _look(self, *, is_first: bool = False) -> None:
-        since_ns = min(self._since_ns, self._clock()) - OVERLAP_NS
+        now_ns = self._clock()
+        since_ns = min(self._since_ns, now_ns) - OVERLAP_NS
         interests = set(self._covered)
-        seen = await anyio.to_thread.run_sync(self._source.changed_since, since_ns)
+        newcomers = interests - self._looked_for
+        unread_ns = now_ns - _UNREAD_NS
+        # Where something happens all the time, the last look lies nearer than what a newcomer has not read.
+        from_ns = min(since_ns, unread_ns) if newcomers else since_ns
+        seen = await anyio.to_thread.run_sync(self._source.changed_since, from_ns)
         tokens = {run.id: (run.version, run.is_dirty) for run in seen}
         known, self._tokens = self._tokens, tokens
         self._since_ns = max([self._since_ns, *(run.changed_ns for run in seen)])
@@ -212,12 +217,13 @@ class Hub:
             return
         # A change that was seen just before somebody asked for it was not told: it is news to them. What lies
         # longer back they have read: after an import, or when nothing else happens, that may be every run there is.
-        newcomers, self._looked_for = interests - self._looked_for, interests
-        recent_ns = self._clock() - _UNREAD_NS
+        self._looked_for = interests
         changed: list[_Change] = []
         for run in seen:
             watching = [interest for interest in interests if interest.covers(run.id, run.project_id)]
-            is_news = run.changed_ns >= recent_ns and bool(newcomers.intersection(watching))
+            is_news = run.changed_ns >= unread_ns and bool(newcomers.intersection(watching))
+            if run.changed_ns < since_ns and not is_news:
+                continue  # told long ago to everybody else
             before = None if is_news else known.get(run.id)
             if watching and before != tokens[run.id]:
                 keys = frozenset[str]().union(*(interest.keys for interest in watching))

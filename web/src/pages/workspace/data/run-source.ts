@@ -34,6 +34,9 @@ export class RunSource {
   #question: RunQuestion | null = null;
   #abort = new AbortController();
   #again: ReturnType<typeof setTimeout> | undefined;
+  /** Whether something happened that the last answer may not have. */
+  #isOld = false;
+  #isRefreshing = false;
 
   constructor(entity: string, project: string) {
     this.#path = place("projects", entity, project, "runs");
@@ -64,30 +67,57 @@ export class RunSource {
     if (canGo && this.rows.value.length < most) this.more(MOST);
   }
 
-  /** Read the beginning again and put what is new into its place; the rest stays. */
+  /**
+   * Read the beginning again and put what is new into its place; the rest stays. While something else is under way this
+   * waits for its end: an answer that was asked for before may not have what is new.
+   */
   async refresh(): Promise<void> {
+    this.#isOld = true;
+    while (this.#isOld && this.#question !== null && !this.isLoading.peek() && !this.#isRefreshing) {
+      this.#isOld = false;
+      this.#isRefreshing = true;
+      const isWhole = await this.#readBeginning();
+      this.#isRefreshing = false;
+      if (!isWhole) await this.#load(null, this.rows.peek().length);
+    }
+  }
+
+  /** Return false if what is here and the next page do not make up the list any more. */
+  async #readBeginning(): Promise<boolean> {
     const question = this.#question;
-    if (question === null || this.isLoading.peek()) return;
     const { signal: abort } = this.#abort;
     let page: Paged<RunItem> | null;
     try {
       page = await this.#read(null, PAGE, abort);
     } catch (error) {
       if (!abort.aborted) this.problem.value = error as Error;
-      return;
+      else this.#isOld = true; // by a question or a page that came first; this one is still to be asked
+      return true;
     }
-    if (page === null || question !== this.#question) return;
+    if (page === null || question !== this.#question) return true;
     const fresh = new Set(page.items.map((run) => run.id));
     const old = this.rows.peek().filter((run) => !fresh.has(run.id));
+    // Less than a page is all there is: what is not on it is gone.
+    const rows = page.cursor === null ? page.items : [...page.items, ...old];
+    const total = page.total ?? null;
+    const left = total === null ? null : total - rows.length;
+    const leftBefore = this.#left();
     batch(() => {
-      // Less than a page is all there is: what is not on it is gone.
-      this.rows.value = page.cursor === null ? page.items : [...page.items, ...old];
-      this.total.value = page.total ?? null;
+      this.rows.value = rows;
+      this.total.value = total;
       this.problem.value = null;
-      if (page.cursor === null) this.#cursor.value = null;
-      else if (old.length === 0) this.#cursor.value = page.cursor;
+      if (old.length === 0 || page.cursor === null) this.#cursor.value = page.cursor;
       this.#waitFor(page);
     });
+    // More came in than the beginning has room for, or further down: it lies between the pages that are here, or behind
+    // an end that is none any more.
+    return old.length === 0 || page.cursor === null || left === leftBefore;
+  }
+
+  /** How many runs are not here yet, as far as is known. */
+  #left(): number | null {
+    const total = this.total.peek();
+    return total === null ? null : total - this.rows.peek().length;
   }
 
   #waitFor({ pending = 0 }: Paged<RunItem>): void {
@@ -120,6 +150,7 @@ export class RunSource {
   }
 
   stop(): void {
+    this.#question = null;
     clearTimeout(this.#again);
     this.#abort.abort();
   }
@@ -129,8 +160,9 @@ export class RunSource {
     this.#abort = new AbortController();
     const { signal: abort } = this.#abort;
     this.isLoading.value = true;
+    if (cursor === null) this.#isOld = false;
     try {
-      const page = await this.#read(cursor, Math.min(limit, MOST), abort);
+      const page = await this.#readPages(cursor, limit, abort);
       if (page === null) return;
       batch(() => {
         this.rows.value = cursor === null ? page.items : appended(this.rows.peek(), page.items);
@@ -147,6 +179,19 @@ export class RunSource {
         this.isLoading.value = false;
       });
     }
+    if (this.#isOld && this.problem.peek() === null) void this.refresh();
+  }
+
+  /** Read so many runs, in as many pages as the server makes of them. */
+  async #readPages(cursor: string | null, limit: number, abort: AbortSignal): Promise<Paged<RunItem> | null> {
+    const first = await this.#read(cursor, Math.min(limit, MOST), abort);
+    let page = first;
+    let items = first?.items ?? [];
+    while (page !== null && page.cursor !== null && items.length < limit) {
+      page = await this.#read(page.cursor, Math.min(limit - items.length, MOST), abort);
+      items = appended(items, page?.items ?? []);
+    }
+    return first && page && { ...first, items, cursor: page.cursor };
   }
 
   async #read(cursor: string | null, limit: number, abort: AbortSignal): Promise<Paged<RunItem> | null> {
