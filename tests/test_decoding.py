@@ -13,7 +13,7 @@ from pathlib import Path
 import strobe
 
 ROOT = Path(strobe.__file__).parent
-THREADED = ("agent/upload", "remote", "api/server", "artifact", "store", "server")
+THREADED = ("agent/upload", "remote", "api/server", "artifact", "store", "server", "swarm")
 #: on the thread of the event loop, or of a command, alone; of no struct; or of types made known to msgspec before
 ALONE = {
     "remote/marker.py",

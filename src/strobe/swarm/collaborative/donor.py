@@ -41,6 +41,9 @@ class PartRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part: int = 0
 
 
+_decode_request = msgspec.json.Decoder(PartRequest).decode
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DonorOptions:
     """What a peer gives to those who download from it."""
@@ -161,7 +164,7 @@ class Donor:
 
     def _download(self, caller: Caller, payload: Payload) -> tuple[PartRequest, _Download]:
         try:
-            request = msgspec.json.decode(payload, type=PartRequest)
+            request = _decode_request(payload)
         except (msgspec.DecodeError, UnicodeDecodeError) as exc:
             raise PeerRefused(f"no such request: {exc}") from exc
         self._drop_idle()

@@ -47,6 +47,9 @@ class Offer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     scalars: Annotated[dict[str, Scalar], Meta(max_length=_MAX_TENSORS)]
 
 
+_decode_offer = msgspec.json.Decoder(Offer).decode
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A state at one moment; nobody changes its tensors."""
@@ -90,7 +93,7 @@ def parse_offer(payload: Payload) -> Offer:
     if len(payload) > _MAX_OFFER_BYTES:
         raise StateMismatch(f"an offer of {len(payload)} bytes; at most {_MAX_OFFER_BYTES} are taken")
     try:
-        offer = msgspec.json.decode(payload, type=Offer)
+        offer = _decode_offer(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         raise StateMismatch(f"an offer that is none: {exc}") from exc
     for name, spec in offer.tensors.items():
