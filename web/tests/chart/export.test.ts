@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { describe, expect, test } from "vitest";
 import { csvOf } from "../../src/chart/export/csv";
+import { jsonOf } from "../../src/chart/export/json";
 import { matplotlibOf } from "../../src/chart/export/matplotlib";
 import { fileName } from "../../src/chart/export/save";
 import { svgOf } from "../../src/chart/export/svg";
@@ -26,6 +27,24 @@ function parsed(svg: string): Document {
   expect(document.querySelector("parsererror")).toBeNull();
   return document;
 }
+
+describe("jsonOf", () => {
+  test("has every line with its columns, and what JSON has no number for", () => {
+    const band = { low: Float64Array.of(1, 1), high: Float64Array.of(4, 4), members: 3, label: 'a "b"' };
+    const lines = [line([0, 1], [0.1, Number.NaN], { faint: true }), line([0, 2], [3, Infinity], band)];
+    const { x, y, lines: found } = JSON.parse(jsonOf(lines, "step", "loss"));
+    expect([x, y]).toEqual(["step", "loss"]);
+    expect(found[0]).toMatchObject({ is_raw: true, axis: "left", x: [0, 1], y: [0.1, "NaN"] });
+    expect(found[0]).not.toHaveProperty("low");
+    expect(found[1]).toMatchObject({
+      label: 'a "b"',
+      num_runs: 3,
+      y: [3, "Infinity"],
+      low: [1, 1],
+      high: [4, 4],
+    });
+  });
+});
 
 describe("svgOf", () => {
   test("has text as text, with its title, ticks and legend", () => {

@@ -2,12 +2,13 @@
 
 import type { FigureSpec, FigureStyle } from "../figure";
 
-export type ExportKind = "png" | "svg" | "csv" | "py";
+export type ExportKind = "png" | "svg" | "csv" | "json" | "py";
 
 export const EXPORTS: readonly { readonly kind: ExportKind; readonly title: string }[] = [
   { kind: "png", title: "PNG picture" },
   { kind: "svg", title: "SVG drawing" },
   { kind: "csv", title: "CSV of the points" },
+  { kind: "json", title: "JSON of the points" },
   { kind: "py", title: "matplotlib script" },
 ];
 
@@ -17,7 +18,7 @@ export async function exportPanel(
   spec: FigureSpec,
   style: Partial<FigureStyle> = {},
 ): Promise<Blob> {
-  const { csvOf, matplotlibOf, pngOf, svgOf } = await import("./files");
+  const { csvOf, jsonOf, matplotlibOf, pngOf, svgOf } = await import("./files");
   switch (kind) {
     case "png":
       return await pngOf(spec, style);
@@ -25,6 +26,10 @@ export async function exportPanel(
       return new Blob([svgOf(spec, style)], { type: "image/svg+xml" });
     case "csv":
       return new Blob([csvOf(spec.lines, spec.xAxis, spec.yName ?? spec.title)], { type: "text/csv" });
+    case "json":
+      return new Blob([jsonOf(spec.lines, spec.xAxis, spec.yName ?? spec.title)], {
+        type: "application/json",
+      });
     case "py": {
       const options = {
         file: `${fileName(spec.title)}.pdf`,

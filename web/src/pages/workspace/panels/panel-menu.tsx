@@ -6,9 +6,10 @@ import { Menu, type MenuItem } from "../../../ui/menu";
 import type { ChartOptions } from "../../../view/state";
 import type { Workspace } from "../workspace";
 import { editedPanel } from "./panel-editor";
+import { panelKeys } from "./right-axis";
 import { editedRight } from "./right-axis-editor";
 import type { PanelSpec } from "./specs";
-import { changeOptions, exportItems, togglePinned } from "./state";
+import { changeOptions, exportItems, exportLogged, togglePinned } from "./state";
 
 export interface PanelMenuProps {
   readonly workspace: Workspace;
@@ -99,6 +100,13 @@ function itemsOf(workspace: Workspace, spec: PanelSpec, options: ChartOptions): 
     );
   }
   const [first, ...others] = exportItems(spec.id);
-  if (first) items.push({ ...first, heading: "Export" }, ...others);
+  if (first) {
+    const logged: MenuItem = {
+      title: "Parquet of what was logged",
+      icon: "download",
+      run: () => void exportLogged(workspace.drawnPaths.peek(), panelKeys(spec, options).logged),
+    };
+    items.push({ ...first, heading: "Export" }, ...others, logged);
+  }
   return items;
 }

@@ -13,6 +13,7 @@ import {
 import type { Clip } from "../../../chart/extent";
 import { chartTheme } from "../../../chart/theme";
 import type { Line } from "../../../series/curve";
+import { place, send } from "../../../server/client";
 import type { MenuItem } from "../../../ui/menu";
 import { say, sayError } from "../../../ui/toast";
 import type { ChartOptions, Zoom } from "../../../view/state";
@@ -93,6 +94,30 @@ function fileOf(panel: ShownLines, kind: ExportKind): Promise<Blob> {
     { lines, title, xAxis, xScale, yScale, rightScale, zoom, clip, yName: title, rightName },
     kind === "png" ? { ratio: 2, theme: chartTheme().peek() } : {},
   );
+}
+
+/** More files than this at once are kept back by browsers, and wanted by nobody. */
+const MOST_FILES = 20;
+
+/** Save what runs logged of some keys, every point of it: the server's own export, a file for each run. */
+export async function exportLogged(runs: readonly string[], keys: readonly string[]): Promise<void> {
+  try {
+    if (runs.length > MOST_FILES) {
+      throw new Error(
+        `That would be ${runs.length} files, one for each run; ${MOST_FILES} are saved at once. Hide some runs.`,
+      );
+    }
+    for (const run of runs) {
+      const path = `/runs${place(...run.split("/"))}/export`;
+      const answer = await send("GET", path, { query: { format: "parquet", keys } });
+      save(
+        await answer.blob(),
+        `${fileName(run.slice(run.lastIndexOf("/") + 1))}-${fileName(keys.join("-"))}.parquet`,
+      );
+    }
+  } catch (error) {
+    sayError(error);
+  }
 }
 
 /** What can be made of a panel, for menus. */
