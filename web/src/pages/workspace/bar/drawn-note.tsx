@@ -11,7 +11,8 @@ export function DrawnNote(): JSX.Element | null {
   const workspace = useWorkspace();
   const drawn = workspace.drawn.value;
   const { draw } = workspace.view.value.runs;
-  if (workspace.runs.total.value === null || drawn.visible === 0) return null;
+  const hasMetrics = workspace.keys.keys.value.names.length > 0;
+  if (workspace.runs.total.value === null || drawn.visible === 0 || !hasMetrics) return null;
   const n = drawn.runs.length;
   const isAll = n >= drawn.visible;
   const all = (): void => workspace.changeRuns({ draw: 0 });
