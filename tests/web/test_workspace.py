@@ -294,6 +294,36 @@ def test_columns_baseline_and_difference(open_page: OpenPage, lab: Served) -> No
     expect(page).to_have_url(re.compile("diff=1"))
 
 
+def test_a_group_is_the_baseline(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab, search="?v=1&group=config.opt.name&cols=summary.train/loss"))
+    expect(rows(page)).to_have_count(2)
+    drawn(page, "train/loss")
+    page.keyboard.press("j")
+    page.keyboard.press("b")
+    adam, sgd = rows(page).filter(has_text="adam"), rows(page).filter(has_text="sgd")
+    expect(adam.get_by_text("base", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile(r"base=group:"))
+    expect(sgd.locator(".row-delta")).to_have_text(re.compile(r"^[+−-]\d"))
+    page.get_by_role("button", name="Difference").click()
+    # a group is compared with as it is drawn: its own line lies on zero, to the end of its longest run
+    expect(chart(page, "train/loss")).to_have_attribute(
+        "aria-label", re.compile(r"adam[^.]*: last 0 at step [\d,]+, from 0 to 0\.")
+    )
+    page.reload()
+    expect(chart(page, "train/loss")).to_have_attribute(
+        "aria-label", re.compile(r"adam[^.]*: last 0 at step [\d,]+, from 0 to 0\.")
+    )
+    sgd.hover()
+    sgd.get_by_role("button", name="Actions for opt.name sgd").click()
+    page.get_by_role("menuitem", name="Use as baseline").click()
+    expect(sgd.get_by_text("base", exact=True)).to_be_visible()
+    expect(chart(page, "train/loss")).to_have_attribute(
+        "aria-label", re.compile(r"sgd[^.]*: last 0 at step [\d,]+, from 0 to 0\.")
+    )
+    expect(rows(page)).to_have_count(2)
+    assert violations(page) == []
+
+
 def test_own_panels(open_page: OpenPage, lab: Served) -> None:
     page = open_page(at(lab))
     drawn(page, "train/loss")

@@ -199,7 +199,7 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         title: "Difference to the baseline on or off",
         group: GROUP,
         keys: "d",
-        needs: "once a run is the baseline",
+        needs: "once a run or group is the baseline",
         when: () => workspace.view.peek().runs.baseline !== null,
         run: () => set({ difference: !charts().difference }),
       },

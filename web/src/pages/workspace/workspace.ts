@@ -20,7 +20,16 @@ import type { RunsView, ViewPatch } from "../../view/state";
 import { type ChangeOptions, ViewAddress } from "./data/address";
 import { columnOf } from "./data/column";
 import { CurveStore } from "./data/curves";
-import { type Drawn, drawnGroups, drawnRuns, groupId, listed, MOST_DRAWN } from "./data/drawn";
+import {
+  baselineRun,
+  type Drawn,
+  drawnGroups,
+  drawnRuns,
+  groupId,
+  isGroupId,
+  listed,
+  MOST_DRAWN,
+} from "./data/drawn";
 import { GroupSource } from "./data/group-source";
 import { KeySource } from "./data/keys";
 import type { DrawnStyle } from "./data/lines";
@@ -115,12 +124,10 @@ export class Workspace {
 
   /** Runs that are meant by name and not on the pages that are here. */
   readonly #absent = computed(() => {
-    const { pinned, baseline, shownOnly } = this.view.value.runs;
-    const wanted = new Set([
-      ...pinned,
-      ...shownOnly.filter((id) => !id.includes(":")),
-      ...(baseline ? [baseline] : []),
-    ]);
+    const { runs } = this.view.value;
+    const wanted = new Set([...runs.pinned, ...runs.shownOnly.filter((id) => !id.includes(":"))]);
+    const baseline = baselineRun(runs);
+    if (baseline) wanted.add(baseline);
     return [...wanted].sort();
   });
 
@@ -177,9 +184,17 @@ export class Workspace {
     );
   });
 
-  readonly baselinePath = computed(() => {
+  /** What others are compared with: the path of a run, or the id of a group. */
+  readonly baseline = computed(() => {
     const { baseline } = this.view.value.runs;
-    return baseline === null ? null : `${this.entity}/${this.project}/${baseline}`;
+    if (baseline === null || isGroupId(baseline)) return baseline;
+    return `${this.entity}/${this.project}/${baseline}`;
+  });
+
+  /** The group that others are compared with, once it is here. */
+  readonly baselineGroup = computed(() => {
+    const { baseline } = this.view.value.runs;
+    return this.groups.groups.value.find((group) => groupId(group.key) === baseline);
   });
 
   find(id: string): RunItem | undefined {
@@ -216,6 +231,12 @@ export class Workspace {
     follow(() => {
       const { group, sort } = this.view.value.runs;
       this.groups.ask({ filter: this.filterText.value, by: group, sort, columns: this.#fields.value });
+    });
+    follow(() => {
+      // A group that is compared with may be on any page of groups.
+      const { baseline } = this.view.value.runs;
+      if (baseline === null || !isGroupId(baseline) || !this.groups.hasMore.value) return;
+      if (this.baselineGroup.value === undefined) this.groups.more();
     });
     follow(() => {
       const paths = this.drawnPaths.value;

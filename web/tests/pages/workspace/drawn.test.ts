@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { drawnGroups, drawnRuns, groupId, listed, MOST_DRAWN } from "../../../src/pages/workspace/data/drawn";
+import {
+  baselineRun,
+  drawnGroups,
+  drawnRuns,
+  groupedBy,
+  groupId,
+  listed,
+  MOST_DRAWN,
+} from "../../../src/pages/workspace/data/drawn";
 import { eyesOf, showAll, showNone, showOnly, toggleEyes } from "../../../src/pages/workspace/list/eyes";
 import { DEFAULT_VIEW, type RunsView } from "../../../src/view/state";
 import { groupOf, runOf } from "./runs";
@@ -64,6 +72,28 @@ describe("which runs are drawn", () => {
     expect([drawn.visible, drawn.visibleGroups]).toEqual([360, 3]);
     expect(drawnGroups(groups, () => [], view({ draw: 0 })).groups).toHaveLength(3);
     expect(drawnGroups(groups, () => [], view({ hidden: [groupId("a")] })).groups).toHaveLength(2);
+  });
+
+  it("draws the group that others are compared with whatever the limit", () => {
+    const groups = [groupOf("a", [1], 250), groupOf("b", [2], 45), groupOf("c", [3], 10)];
+    const drawn = (more: Partial<RunsView>) =>
+      drawnGroups(groups, () => [], view(more)).groups?.map((one) => one.group.key);
+    expect(drawn({})).toEqual(["a", "b"]);
+    expect(drawn({ baseline: groupId("c") })).toEqual(["a", "c"]);
+    expect(drawn({ baseline: groupId("c"), hidden: [groupId("c")] })).toEqual(["a", "b"]);
+  });
+});
+
+describe("a baseline", () => {
+  it("that is a group goes when runs are grouped otherwise, a run stays", () => {
+    const group = ["config.lr"];
+    expect(groupedBy(group, view({ baseline: groupId("a") }))).toEqual({ group, baseline: null });
+    expect(groupedBy(group, view({ baseline: "r1" }))).toEqual({ group });
+  });
+
+  it("is a run or a group, told by its name", () => {
+    expect(baselineRun(view({ baseline: "r1" }))).toBe("r1");
+    expect(baselineRun(view({ baseline: groupId("a") }))).toBeNull();
   });
 });
 

@@ -150,6 +150,48 @@ describe("lines of a panel", () => {
     ]);
     expect(linesOf(curves, what({ baseline: "ann/p/none" }, { difference: true }))).toEqual([]);
   });
+
+  it("show the difference to a group as it is drawn, whose own line is zero", () => {
+    const group = (id: string, ...runs: string[]) => ({
+      style: { id: `group:${id}`, label: id, colour: "", dash: [] },
+      runs: runs.map((run) => `ann/p/${run}`),
+    });
+    const curves = [
+      curve("a", "loss", [1, 1, 4]),
+      curve("b", "loss", [3, 7], [0, 2]),
+      curve("c", "loss", [2, 2, 19]),
+      curve("d", "loss", [9, 9, 9]),
+    ];
+    const all = {
+      runs: new Map(["a", "b", "c", "d"].map(style)),
+      groups: [group("k", "a", "b", "c"), group("l", "d")],
+    };
+    const drawn = (center: "mean" | "median", members = false) =>
+      linesOf(
+        curves,
+        what(
+          { ...all, baseline: "group:k" },
+          { difference: true, aggregate: { center, band: "minmax", members } },
+        ),
+      );
+    const median = drawn("median");
+    expect(median.map((line) => [line.id, Array.from(line.y)])).toEqual([
+      ["group:k", [0, 0, 0]],
+      ["group:l", [7, 7, 2]],
+    ]);
+    // the band goes along
+    expect(Array.from(median[0]?.high ?? [])).toEqual([1, 1, 12]);
+    expect(Array.from(drawn("mean")[1]?.y ?? [])).toEqual([7, 7, -1]);
+    const members = drawn("median", true).filter((line) => line.faint);
+    expect(members.map((line) => Array.from(line.y))).toEqual([
+      [-1, -1, -3],
+      [1, 0],
+      [0, 0, 12],
+      [7, 7, 2],
+    ]);
+    const elsewhere = what({ ...all, baseline: "group:gone" }, { difference: true });
+    expect(linesOf(curves, elsewhere)).toEqual([]);
+  });
 });
 
 describe("difference", () => {

@@ -1,7 +1,7 @@
 // A column of the run list as text: a field (`config.lr`, `state`), or what a metric comes to (`min(train/loss)`). Pure.
 
 import { count, dateTime, delta, duration, number, relativeTime } from "../../../series/format";
-import type { Digest, RunItem } from "../../../server/types";
+import type { Digest, RunGroup, RunItem, Statistics } from "../../../server/types";
 
 export const FIGURES = ["min", "max", "mean", "first", "last"] as const;
 export type Figure = (typeof FIGURES)[number];
@@ -52,6 +52,11 @@ export function cellOf(column: Column, run: RunItem, digest: Digest | undefined,
   if (column.figure !== null) return figureCell(column.figure, digest);
   const value = run.values?.[column.field as string];
   return fieldCell(column.field as string, value, nowMs);
+}
+
+/** Return what a column comes to over the runs of a group. */
+export function groupFigure({ field }: Column, group: RunGroup | null): Statistics | undefined {
+  return field === null ? undefined : group?.metrics[field];
 }
 
 function figureCell(figure: Figure, digest: Digest | undefined): Cell {

@@ -37,6 +37,20 @@ export function groupId(key: string): string {
   return `group:${key}`;
 }
 
+export function isGroupId(id: string): boolean {
+  return id.startsWith("group:");
+}
+
+/** The run that others are compared with; null if a group is, or none. */
+export function baselineRun({ baseline }: RunsView): string | null {
+  return baseline === null || isGroupId(baseline) ? null : baseline;
+}
+
+/** Return how runs are grouped by other fields: a group of before cannot be the baseline, its name would mean another. */
+export function groupedBy(fields: readonly string[], { baseline }: RunsView): Partial<RunsView> {
+  return { group: fields, ...(baseline !== null && isGroupId(baseline) && { baseline: null }) };
+}
+
 /** Return pinned runs before the others, each once, all in list order. */
 export function listed(
   rows: readonly RunItem[],
@@ -91,10 +105,16 @@ export function drawnGroups(
   const hidden = new Set(view.hidden);
   const drawn: DrawnGroup[] = [];
   const runs: RunItem[] = [];
-  let counted = 0;
+  // Differences need their baseline here too.
+  const base = shown.find((group) => groupId(group.key) === view.baseline);
+  let counted = base?.num_runs ?? 0;
+  let isFull = false;
   for (const group of shown) {
-    if (counted > 0 && counted + group.num_runs > most) break;
-    counted += group.num_runs;
+    if (group !== base) {
+      isFull ||= counted > 0 && counted + group.num_runs > most;
+      if (isFull) continue;
+      counted += group.num_runs;
+    }
     const members = membersOf(group).filter((run) => !hidden.has(run.id));
     drawn.push({ id: groupId(group.key), group, runs: members });
     runs.push(...members);

@@ -33,7 +33,7 @@ export interface LinesOf {
   readonly titleOf: (key: string) => string;
   readonly expression: Expression | null;
   readonly options: ChartOptions;
-  /** The path of the run that others are compared with. */
+  /** What others are compared with: the path of a run, or the id of a group. */
   readonly baseline: string | null;
 }
 
@@ -52,19 +52,33 @@ export function ownerOf(lineId: string): string {
 export function linesOf(curves: readonly Curve[], what: LinesOf, whole: readonly Curve[] = curves): Line[] {
   const singles = curveLines(curves, what, whole);
   if (what.expression) singles.unshift(...expressionLines(curves, what, what.expression));
-  const compared = what.options.difference ? compareLines(singles, what.baseline) : singles;
-  const lines =
-    what.groups === null ? compared.flatMap((one) => dressed(one, what)) : groupLines(compared, what);
-  return lines.sort(
+  return drawnLines(singles, what).sort(
     (a, b) => Number(b.faint) - Number(a.faint) || Number(a.isRight ?? false) - Number(b.isRight ?? false),
   );
 }
 
-/** A line of one run and key, before it is smoothed. */
-interface Single {
-  readonly run: string;
+function drawnLines(singles: readonly Single[], what: LinesOf): Line[] {
+  const { groups, baseline } = what;
+  const base = what.options.difference ? baseline : null;
+  // A group is compared with as it is drawn, so that its own line is zero throughout; a run as it was logged.
+  if (groups?.some(({ style }) => style.id === base)) {
+    return comparedWith(base, groupLines(singles, what)).map((one) => one.line);
+  }
+  const compared = comparedWith(base, singles);
+  if (groups === null) return compared.flatMap((one) => dressed(one, what));
+  return groupLines(compared, what).map((one) => one.line);
+}
+
+/** A line, and what it is of. */
+interface Owned {
+  /** The path of a run, or the id of a group. */
+  readonly owner: string;
   readonly key: string;
   readonly line: Line;
+}
+
+/** A line of one run and key, before it is smoothed. */
+interface Single extends Owned {
   /** What smoothing calls one: of the whole curve, so that zooming does not change it. */
   readonly unit: number;
 }
@@ -86,7 +100,7 @@ function curveLines(curves: readonly Curve[], what: LinesOf, whole: readonly Cur
       continue;
     }
     const line = sortedByX(lineOf(curve, dressed));
-    const single = { run: curve.run, key: curve.key, line, unit };
+    const single = { owner: curve.run, key: curve.key, line, unit };
     kept.set(curve, { name, single });
     singles.push(single);
   }
@@ -114,7 +128,7 @@ function expressionLines(curves: readonly Curve[], what: LinesOf, expression: Ex
       marks: [],
       members: 1,
     };
-    singles.push({ run, key: "", line, unit: smoothingUnit(line.x) });
+    singles.push({ owner: run, key: "", line, unit: smoothingUnit(line.x) });
   }
   return singles;
 }
@@ -140,10 +154,11 @@ export function keyColour(key: string): string {
   return COLOURS[hashOf(key) % COLOURS.length] as string;
 }
 
-function compareLines(singles: readonly Single[], baseline: string | null): Single[] {
-  if (baseline === null) return singles.slice();
-  const bases = new Map(singles.filter((one) => one.run === baseline).map((one) => [one.key, one.line]));
-  return singles.flatMap((one) => {
+function comparedWith<T extends Owned>(baseline: string | null, lines: readonly T[]): readonly T[] {
+  if (baseline === null) return lines;
+  const own = lines.filter((one) => one.owner === baseline && !one.line.faint);
+  const bases = new Map(own.map((one) => [one.key, one.line]));
+  return lines.flatMap((one) => {
     const base = bases.get(one.key);
     return base === undefined ? [] : [{ ...one, line: differenceOf(one.line, base) }];
   });
@@ -163,35 +178,30 @@ function smoothedLine(line: Line, unit: number, { smoothing, yScale, rightScale 
   return y === line.y ? line : { ...line, y, low: null, high: null };
 }
 
-function groupLines(singles: readonly Single[], what: LinesOf): Line[] {
+function groupLines(singles: readonly Single[], what: LinesOf): Owned[] {
   const { options, keys } = what;
-  const lines: Line[] = [];
+  const lines: Owned[] = [];
   for (const { style, runs } of what.groups ?? []) {
     const own = new Set(runs);
     for (const key of keys) {
-      const members = singles.filter((one) => one.key === key && own.has(one.run));
+      const members = singles.filter((one) => one.key === key && own.has(one.owner));
       if (members.length === 0) continue;
       const unit = members.reduce((most, one) => Math.max(most, one.unit), 0);
       const smoothed = members.map((one) => smoothedLine(one.line, unit, options));
       if (options.aggregate.members) {
         for (const line of smoothed) {
-          const colour = style.colour;
-          lines.push({
-            ...line,
-            id: `${style.id}${PART}${line.id}`,
-            colour,
-            faint: true,
-            low: null,
-            high: null,
-          });
+          const id = `${style.id}${PART}${line.id}`;
+          const member = { ...line, id, colour: style.colour, faint: true, low: null, high: null };
+          lines.push({ owner: style.id, key, line: member });
         }
       }
       const { x, y, low, high } = aggregate(smoothed, options.aggregate);
       const marks = members.flatMap((one) => one.line.marks);
       const dressed = styleOf(style, key, what);
       const width = dressed.isRight ? WIDTH : GROUP_WIDTH;
-      const count = new Set(members.map((one) => one.run)).size;
-      lines.push({ ...dressed, width, x, y, low, high, marks, members: count });
+      const count = new Set(members.map((one) => one.owner)).size;
+      const line = { ...dressed, width, x, y, low, high, marks, members: count };
+      lines.push({ owner: style.id, key, line });
     }
   }
   return lines;

@@ -5,6 +5,7 @@ import { counted } from "../../../series/format";
 import { patch, place, post, remove } from "../../../server/client";
 import type { RunDocument, RunItem } from "../../../server/types";
 import { say, sayError } from "../../../ui/toast";
+import { baselineRun } from "../data/drawn";
 import type { Workspace } from "../workspace";
 
 export type RunEdit = Partial<Pick<RunItem, "name" | "notes" | "tags">>;
@@ -87,7 +88,9 @@ export async function tagRuns(workspace: Workspace, runs: readonly RunItem[], ta
 /** Compare these runs, or, if none are named, all that the list shows. */
 export function compareRuns(workspace: Workspace, ids: readonly string[]): void {
   const { entity, project } = workspace;
-  const { baseline, filter, sort } = workspace.view.peek().runs;
+  const { runs } = workspace.view.peek();
+  const { filter, sort } = runs;
+  const baseline = baselineRun(runs);
   const search = new URLSearchParams(ids.length > 0 ? { runs: ids.join(",") } : { filter, sort });
   if (baseline !== null) search.set("base", baseline);
   go({ name: "compare", entity, project }, { search: `?${search.toString().replaceAll("%2C", ",")}` });

@@ -1,10 +1,13 @@
 // A group of runs in the list: its value, how many runs it has, what their metrics come to.
 
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { count, number } from "../../../series/format";
 import { IconButton } from "../../../ui/button";
 import { Icon } from "../../../ui/icon";
-import { columnOf } from "../data/column";
+import { Menu, type MenuItem } from "../../../ui/menu";
+import { Badge } from "../../../ui/note";
+import { type Column, deltaText, groupFigure } from "../data/column";
 import { groupId } from "../data/drawn";
 import type { DrawnStyle } from "../data/lines";
 import { CELL } from "./grid-roles";
@@ -18,30 +21,42 @@ export interface GroupRowProps {
   readonly isShown: boolean;
   readonly isDrawn: boolean;
   readonly isAt: boolean;
-  readonly columns: readonly string[];
+  /** Others are compared with it. */
+  readonly isBaseline: boolean;
+  readonly columns: readonly Column[];
+  /** What the baseline has in each column. */
+  readonly bases: readonly (number | null)[];
+  readonly menu: () => MenuItem[];
   readonly onToggle: () => void;
   readonly onEye: () => void;
   readonly onOnly: () => void;
 }
 
 export function GroupRow(props: GroupRowProps): JSX.Element {
-  const { row, isShown } = props;
+  const { row, isShown, isAt } = props;
+  const [isNear, setNear] = useState(false);
   const field = row.field.replace(/^(config|summary|metadata)\./, "");
   const text = groupText(row.value);
   const id = row.leaf ? groupId(row.leaf.key) : row.id;
   return (
-    <RowFrame id={id} isAt={props.isAt} isSelected={false} isDim={!isShown} isGroup onPoint={props.onToggle}>
+    <RowFrame
+      id={id}
+      isAt={isAt}
+      isSelected={false}
+      isDim={!isShown}
+      isGroup
+      onNear={setNear}
+      onPoint={(event) => {
+        if (!(event.target as Element).closest("button")) props.onToggle();
+      }}
+    >
       <span class="row-lead" {...CELL}>
         <IconButton
           class="row-eye"
           tabIndex={-1}
           icon={isShown ? "eye" : "eyeOff"}
           label={isShown ? `Hide ${field} ${text}` : `Show ${field} ${text}`}
-          onClick={(event) => {
-            event.stopPropagation();
-            if (event.altKey) props.onOnly();
-            else props.onEye();
-          }}
+          onClick={(event) => (event.altKey ? props.onOnly() : props.onEye())}
         />
       </span>
       <span class="row-name" {...CELL} style={{ paddingLeft: `${row.depth * 14}px` }}>
@@ -51,10 +66,7 @@ export function GroupRow(props: GroupRowProps): JSX.Element {
           tabIndex={-1}
           aria-expanded={row.isOpen}
           aria-label={`${field} ${text}`}
-          onClick={(event) => {
-            event.stopPropagation();
-            props.onToggle();
-          }}
+          onClick={props.onToggle}
         >
           <Icon name={row.isOpen ? "chevronDown" : "chevronRight"} size={12} />
         </button>
@@ -66,25 +78,55 @@ export function GroupRow(props: GroupRowProps): JSX.Element {
         </span>
         <span class="cut quiet row-field">{field}</span>
         <span class="quiet row-count">{count(row.numRuns)}</span>
+        {props.isBaseline && (
+          <Badge tone="accent" title="Others are compared with this group">
+            base
+          </Badge>
+        )}
       </span>
       <Reading owner={id} spark={null} />
-      {props.columns.map((column) => (
-        <GroupCell key={column} column={column} row={row} />
+      {props.columns.map((column, i) => (
+        <GroupCell
+          key={column.text}
+          column={column}
+          row={row}
+          base={props.isBaseline ? null : (props.bases[i] ?? null)}
+        />
       ))}
-      <span class="row-end" {...CELL} />
+      <span class="row-end" {...CELL}>
+        {(isNear || isAt) && (
+          <Menu
+            label={`Actions for ${field} ${text}`}
+            align="end"
+            items={props.menu()}
+            trigger={(trigger) => (
+              <IconButton {...trigger} tabIndex={-1} icon="dots" label={`Actions for ${field} ${text}`} />
+            )}
+          />
+        )}
+      </span>
     </RowFrame>
   );
 }
 
-function GroupCell({ column, row }: { column: string; row: GroupRowOf }): JSX.Element {
-  const { field } = columnOf(column);
-  const found = field === null ? undefined : row.leaf?.metrics[field];
+interface GroupCellProps {
+  readonly column: Column;
+  readonly row: GroupRowOf;
+  readonly base: number | null;
+}
+
+/** The mean; beside it what it differs by from the baseline, else the deviation. */
+function GroupCell({ column, row, base }: GroupCellProps): JSX.Element {
+  const found = groupFigure(column, row.leaf);
   if (!found || found.mean === null) return <span class="row-cell" {...CELL} />;
   const spread = found.std === null ? "" : ` ± ${number(found.std, 2)}`;
+  const delta = base === null ? "" : deltaText(found.mean, base);
+  const title = `mean of ${found.count}: ${found.mean}${spread}`;
+  const beside = delta.split(" (")[0] || spread;
   return (
-    <span class="row-cell cut" {...CELL} title={`mean of ${found.count}: ${found.mean}${spread}`}>
+    <span class="row-cell cut" {...CELL} title={delta ? `${title}\n${delta} against the baseline` : title}>
       {number(found.mean)}
-      {spread && <span class="row-delta">{spread}</span>}
+      {beside && <span class="row-delta">{beside}</span>}
     </span>
   );
 }

@@ -2,9 +2,11 @@
 
 import type { RunItem } from "../../../server/types";
 import type { MenuItem } from "../../../ui/menu";
+import { baselineRun, groupId } from "../data/drawn";
 import type { Workspace } from "../workspace";
 import { compareRuns, deleteRuns, editRun, openRun } from "./actions";
 import { showOnly, toggleEyes } from "./eyes";
+import type { GroupRow } from "./rows";
 
 export type Editable = "name" | "tags" | "notes";
 
@@ -48,6 +50,28 @@ export function toggleBaseline(workspace: Workspace, id: string): void {
   workspace.changeRuns({ baseline: baseline === id ? null : id });
 }
 
+/** What a group is called as a baseline; only innermost ones are drawn, and can be one. */
+export function baselineOfGroup({ leaf }: GroupRow): string | undefined {
+  return leaf ? groupId(leaf.key) : undefined;
+}
+
+function baselineItem(workspace: Workspace, id: string): MenuItem {
+  return {
+    title: workspace.view.peek().runs.baseline === id ? "No baseline" : "Use as baseline",
+    icon: "compare",
+    keys: "B",
+    run: () => toggleBaseline(workspace, id),
+  };
+}
+
+export function groupMenu(workspace: Workspace, row: GroupRow): MenuItem[] {
+  const only = () => workspace.changeRuns(showOnly(row.leaves));
+  const items: MenuItem[] = [{ title: "Show only this", icon: "eye", run: only }];
+  const id = baselineOfGroup(row);
+  if (id !== undefined) items.push(baselineItem(workspace, id));
+  return items;
+}
+
 export function rowActions(workspace: Workspace, dialogs: RowDialogs): RowActions {
   const runsView = () => workspace.view.peek().runs;
   const actions: RowActions = {
@@ -74,7 +98,8 @@ export function rowActions(workspace: Workspace, dialogs: RowDialogs): RowAction
       else if (text.trim() !== "") void editRun(workspace, run, { name: text.trim() });
     },
     menu(run) {
-      const { pinned, baseline, selected } = runsView();
+      const { pinned, selected } = runsView();
+      const baseline = baselineRun(runsView());
       const items: MenuItem[] = [
         { title: "Open", icon: "expand", keys: "Enter", run: () => openRun(workspace, run.id) },
         { title: "Show only this", icon: "eye", run: () => actions.only(run) },
@@ -84,12 +109,7 @@ export function rowActions(workspace: Workspace, dialogs: RowDialogs): RowAction
           keys: "P",
           run: () => togglePin(workspace, run.id),
         },
-        {
-          title: baseline === run.id ? "No baseline" : "Use as baseline",
-          icon: "compare",
-          keys: "B",
-          run: () => toggleBaseline(workspace, run.id),
-        },
+        baselineItem(workspace, run.id),
         { title: "Rename", icon: "edit", keys: "F2", line: true, run: () => dialogs.beginEdit(run, "name") },
         { title: "Edit tags and notes", icon: "tag", run: () => dialogs.edit(run) },
       ];

@@ -11,7 +11,7 @@ import { Button } from "../../../ui/button";
 import { ErrorNote } from "../../../ui/note";
 import { VirtualList, type VirtualListHandle } from "../../../ui/virtual";
 import type { RunsView } from "../../../view/state";
-import { type Column, cellOf, columnOf, deltaText } from "../data/column";
+import { type Column, cellOf, columnOf, deltaText, groupFigure } from "../data/column";
 import { groupId, isShown } from "../data/drawn";
 import { useWorkspace, type Workspace } from "../workspace";
 import { BulkBar } from "./bulk-bar";
@@ -21,7 +21,7 @@ import { FilterField } from "./filter-field";
 import { CELL, ROW } from "./grid-roles";
 import { GroupRow } from "./group-row";
 import { ListHead } from "./list-head";
-import { rowActions } from "./row-actions";
+import { groupMenu, rowActions } from "./row-actions";
 import { groupRows, type MoreRow, type Row, runRows } from "./rows";
 import { RunRow } from "./run-row";
 import { useSparks } from "./sparks";
@@ -175,15 +175,12 @@ function Rows({
   const selected = useMemo(() => new Set(runsView.selected), [runsView.selected]);
   const cursor = workspace.cursor.value;
   const nowMs = workspace.now.value;
-  const baseline = runsView.baseline === null ? undefined : workspace.find(runsView.baseline);
+  const bases = columns.map((column) => baseOf(workspace, column));
 
   const cellsOf = (run: RunItem) =>
-    columns.map((column) => {
+    columns.map((column, i) => {
       const cell = cellOf(column, run, digestOf(workspace, column, run), nowMs);
-      const base =
-        baseline && baseline.id !== run.id
-          ? cellOf(column, baseline, digestOf(workspace, column, baseline), nowMs).value
-          : null;
+      const base = runsView.baseline === run.id ? null : (bases[i] ?? null);
       const delta = base !== null && cell.value !== null ? deltaText(cell.value, base) : "";
       return {
         ...cell,
@@ -205,7 +202,10 @@ function Rows({
           isShown={isOn}
           isDrawn={row.leaves.some((id) => drawnIds.has(id))}
           isAt={cursor === row.id}
-          columns={workspace.columns.value}
+          isBaseline={row.leaf !== null && row.leaf === workspace.baselineGroup.value}
+          columns={columns}
+          bases={bases}
+          menu={() => groupMenu(workspace, row)}
           onToggle={() => {
             workspace.cursor.value = row.id;
             toggleGroup(row.id);
@@ -277,6 +277,15 @@ const NO_DASH: readonly number[] = [];
 
 function digestOf(workspace: Workspace, column: Column, run: RunItem) {
   return column.key === null ? undefined : workspace.digests.find(run, column.key);
+}
+
+/** What the values of a column are compared with: those of the baseline, or the mean of a group. */
+function baseOf(workspace: Workspace, column: Column): number | null {
+  const group = workspace.baselineGroup.value;
+  if (group !== undefined) return groupFigure(column, group)?.mean ?? null;
+  const id = workspace.view.value.runs.baseline;
+  const run = id === null ? undefined : workspace.find(id);
+  return run ? cellOf(column, run, digestOf(workspace, column, run), workspace.now.value).value : null;
 }
 
 function loadMore(workspace: Workspace, row: MoreRow): void {

@@ -8,6 +8,7 @@ import { Menu } from "../../../ui/menu";
 import { Picker, type PickerItem } from "../../../ui/picker";
 import { Popover } from "../../../ui/popover";
 import { FIGURES } from "../data/column";
+import { groupedBy } from "../data/drawn";
 import { useWorkspace, type Workspace } from "../workspace";
 import { compareRuns } from "./actions";
 import { eyesOf, showAll, showNone, showOnly } from "./eyes";
@@ -39,7 +40,7 @@ export function Toolbar(): JSX.Element {
             chosen={runs.group}
             wanted={(name) => !name.startsWith("summary.")}
             note={runs.group.length > 1 ? runs.group.join(" › ") : "Choose several for groups within groups"}
-            onPick={(name) => workspace.changeRuns({ group: toggled(runs.group, name).slice(0, 8) })}
+            onPick={(name) => workspace.changeRuns(groupedBy(toggled(runs.group, name).slice(0, 8), runs))}
           />
         )}
       </Popover>

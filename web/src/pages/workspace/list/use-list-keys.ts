@@ -6,7 +6,7 @@ import type { VirtualListHandle } from "../../../ui/virtual";
 import type { Workspace } from "../workspace";
 import { compareRuns, deleteRuns, openRun } from "./actions";
 import { showAll, showNone, showOnly, toggleEyes } from "./eyes";
-import { type RowDialogs, toggleBaseline, toggled, togglePin } from "./row-actions";
+import { baselineOfGroup, type RowDialogs, toggleBaseline, toggled, togglePin } from "./row-actions";
 import type { Row } from "./rows";
 
 export interface ListKeysOptions {
@@ -41,6 +41,11 @@ export function useListKeys(
     const runAt = () => {
       const row = at();
       return row?.kind === "run" ? row.run : undefined;
+    };
+    /** A run, or a group that is drawn as one line: what can be compared with. */
+    const comparable = (): string | undefined => {
+      const row = at();
+      return row?.kind === "group" ? baselineOfGroup(row) : runAt()?.id;
     };
     const hasRun = (): boolean => runAt() !== undefined;
     const withRun = (act: (run: NonNullable<ReturnType<typeof runAt>>) => void) => () => {
@@ -121,12 +126,15 @@ export function useListKeys(
       },
       {
         id: "runs.baseline",
-        title: "Use the run as baseline",
+        title: "Use the run or group as baseline",
         group: GROUP,
         keys: "b",
         needs: A_RUN,
-        when: hasRun,
-        run: withRun((run) => toggleBaseline(workspace, run.id)),
+        when: () => comparable() !== undefined,
+        run: () => {
+          const id = comparable();
+          if (id !== undefined) toggleBaseline(workspace, id);
+        },
       },
       {
         id: "runs.select",

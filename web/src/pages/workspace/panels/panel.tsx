@@ -199,8 +199,12 @@ export function useLegend(
 }
 
 export function emptyText(workspace: Workspace, isDifference: boolean): string {
-  if (workspace.drawn.value.runs.length === 0) return "No run is shown";
-  if (isDifference && workspace.baselinePath.value === null) return "Choose a baseline: press B on a run";
+  const { runs, groups } = workspace.drawn.value;
+  if (runs.length === 0) return "No run is shown";
+  const { baseline } = workspace.view.value.runs;
+  if (isDifference && ![...runs, ...(groups ?? [])].some(({ id }) => id === baseline)) {
+    return "The baseline is not drawn: show it, or press B on another row";
+  }
   return "None of the drawn runs has this";
 }
 

@@ -37,7 +37,7 @@ export function useLines(
   const styles = workspace.styles.value;
   const groups = workspace.drawn.value.groups;
   const groupStyles = workspace.groupStyles.value;
-  const baseline = workspace.baselinePath.value;
+  const baseline = workspace.baseline.value;
   const what = useMemo<LinesOf>(
     () => ({
       runs: styles,
