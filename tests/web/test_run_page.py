@@ -245,6 +245,37 @@ def test_from_a_point_to_the_lines_and_back(open_page: OpenPage, site: Served) -
     expect(page.locator(".log-current")).to_be_visible()
 
 
+def test_charts_and_media_share_the_crosshair(open_page: OpenPage, site: Served) -> None:
+    page = open_page(at(site, "full", "charts", "?q=train/lr"))
+    page.get_by_role("button", name="Media", exact=True).click()
+    strip = page.get_by_role("region", name="Media at the crosshair")
+    step = strip.locator(".slider-value")
+    expect(step).to_have_text("100")
+    area = page.locator("article.panel .chart-area").first
+    box = area.bounding_box()
+    assert box is not None
+    # pointing marks the nearest step on the slider, and moves nothing
+    page.mouse.move(box["x"] + 2, box["y"] + 40)
+    expect(strip.locator(".slider-mark")).to_have_attribute("style", re.compile(r"--at:\s*0;?$"))
+    expect(step).to_have_text("100")
+    page.mouse.click(box["x"] + 2, box["y"] + 40)
+    expect(step).to_have_text("0")
+    expect(page).to_have_url(re.compile(r"step=0"))
+    expect(strip.get_by_role("region", name="remark")).to_contain_text("at step 0")
+    # the slider holds the crosshair of the charts
+    before = area.locator(".chart-cross").get_attribute("style")
+    strip.get_by_role("slider", name="Step").press("ArrowRight")
+    expect(step).to_have_text("20")
+    expect(area.locator(".chart-cross")).to_be_visible()
+    expect(area.locator(".chart-cross")).not_to_have_attribute("style", before or "")
+    assert violations(page) == []
+    strip.get_by_role("link", name="All media here").click()
+    expect(page).to_have_url(at(site, "full", "media", "?step=20"))
+    page.get_by_role("link", name="Charts here").click()
+    expect(step).to_have_text("20")
+    expect(page.locator(".chart-cross:visible").first).to_be_visible()
+
+
 def test_what_an_attempt_logged_before_it_was_superseded(open_page: OpenPage, site: Served) -> None:
     page = open_page(at(site, "full"))
     page.get_by_role("region", name="Attempts").get_by_role("link", name="Charts of it").first.click()

@@ -166,6 +166,8 @@ export interface SliderProps extends Named {
   step?: number;
   /** The value as text. */
   shown?: string;
+  /** Another value that is pointed at: a line across the slider. */
+  mark?: number | null;
   onInput: (value: number) => void;
   class?: string;
   disabled?: boolean;
@@ -179,6 +181,7 @@ export function Slider({
   max,
   step = 1,
   shown,
+  mark = null,
   onInput,
   ...rest
 }: SliderProps): JSX.Element {
@@ -188,19 +191,24 @@ export function Slider({
       <label class={isLabelShown ? "field-label" : "unseen"} for={id}>
         {label}
       </label>
-      <input
-        id={id}
-        class="slider"
-        type="range"
-        title={label}
-        min={min}
-        max={max}
-        step={step}
-        value={value}
-        disabled={rest.disabled}
-        aria-valuetext={shown}
-        onInput={(event) => onInput(event.currentTarget.valueAsNumber)}
-      />
+      <span class="slider-track">
+        <input
+          id={id}
+          class="slider"
+          type="range"
+          title={label}
+          min={min}
+          max={max}
+          step={step}
+          value={value}
+          disabled={rest.disabled}
+          aria-valuetext={shown}
+          onInput={(event) => onInput(event.currentTarget.valueAsNumber)}
+        />
+        {mark !== null && max > min && (
+          <span class="slider-mark" style={{ "--at": (mark - min) / (max - min) }} />
+        )}
+      </span>
       {shown !== undefined && (
         <output class="slider-value" for={id}>
           {shown}

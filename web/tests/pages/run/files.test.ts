@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type LineageNode, layout, nextNode } from "../../../src/pages/run/artifacts/lineage";
-import { momentOfStep } from "../../../src/pages/run/charts/run-workspace";
+import { beside } from "../../../src/pages/run/charts/run-workspace";
 import { fileRows, folderOf, previewKind } from "../../../src/pages/run/files/paths";
 import { samplePanels } from "../../../src/series/samples";
 
@@ -108,12 +108,11 @@ describe("system panels", () => {
   });
 });
 
-describe("momentOfStep", () => {
-  it("is the time of the nearest point", () => {
+describe("beside", () => {
+  it("is what the nearest point has, also where points go back", () => {
     const [steps, seconds] = [Float64Array.of(0, 10, 20), Float64Array.of(100, 200, 300)];
-    expect([0, 4, 6, 20, 99].map((step) => momentOfStep(steps, seconds, step))).toEqual([
-      100_000, 100_000, 200_000, 300_000, 300_000,
-    ]);
-    expect(momentOfStep(new Float64Array(0), new Float64Array(0), 3)).toBeNull();
+    expect([0, 4, 6, 20, 99].map((step) => beside(steps, seconds, step))).toEqual([100, 100, 200, 300, 300]);
+    expect(beside(Float64Array.of(5, Number.NaN, 1), steps, 1.2)).toBe(20);
+    expect(beside(new Float64Array(0), new Float64Array(0), 3)).toBeNull();
   });
 });

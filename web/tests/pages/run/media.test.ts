@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { heatOf } from "../../../src/pages/run/media/heat";
 import { isTable, itemsOf } from "../../../src/pages/run/media/records";
-import { placeOf, stepShown, unionOf } from "../../../src/pages/run/media/steps";
+import { nearestPlace, placeOf, stepShown, unionOf } from "../../../src/pages/run/media/steps";
 
 describe("steps", () => {
   const steps = unionOf([
@@ -15,6 +15,10 @@ describe("steps", () => {
     ]);
     expect(placeOf(steps, -5)).toBe(0);
     expect(placeOf([], 3)).toBe(-1);
+  });
+  it("are marked at the one that is nearest to the crosshair", () => {
+    expect([-9, 9, 10, 11, 61, 999].map((step) => nearestPlace(steps, step))).toEqual([0, 0, 0, 1, 3, 3]);
+    expect(nearestPlace([], 3)).toBe(-1);
   });
   it("follow the end unless one is wanted", () => {
     expect(stepShown(steps, "")).toBe(80);

@@ -21,6 +21,7 @@ import { clock } from "../clock";
 import { useRun } from "../model";
 import { useParam } from "../params";
 import { AttemptCharts } from "./attempt-charts";
+import { MediaStrip, MediaToggle } from "./media-strip";
 import { RunWorkspace } from "./run-workspace";
 import "./charts.css";
 
@@ -62,6 +63,7 @@ function Content({ workspace }: { workspace: RunWorkspace }): JSX.Element {
           </>
         )}
       </div>
+      {empty === null && <MediaStrip workspace={workspace} />}
       {empty === null && <Here workspace={workspace} />}
     </div>
   );
@@ -91,7 +93,14 @@ function Here({ workspace }: { workspace: RunWorkspace }): JSX.Element {
   const at = crosshair.value;
   const read = readings.value;
   if (at === null) {
-    return <div class="here quiet">Point at a chart to read it; click to hold the place.</div>;
+    return (
+      <div class="here quiet">
+        Point at a chart to read it; click to hold the place.
+        <div class="here-end">
+          <MediaToggle />
+        </div>
+      </div>
+    );
   }
   const names = workspace.keys.keys.value.names;
   const key = read !== null && names.includes(read.title) ? read.title : names[0];
@@ -108,6 +117,7 @@ function Here({ workspace }: { workspace: RunWorkspace }): JSX.Element {
       )}
       {moment !== null && at.axis !== "wall" && <span class="quiet">{clock(moment)}</span>}
       <div class="here-end">
+        <MediaToggle />
         {moment !== null && (
           <Link
             class="button"

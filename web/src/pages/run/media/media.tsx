@@ -2,20 +2,19 @@
 // something at that step shows what it had last.
 
 import type { JSX } from "preact";
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { Link } from "../../../app/navigation";
 import { type Command, useCommands } from "../../../keys/commands";
 import { count, counted } from "../../../series/format";
-import type { Answer } from "../../../server/answer";
 import { Button } from "../../../ui/button";
 import { Select, TextField } from "../../../ui/field";
 import { EmptyState, ErrorNote } from "../../../ui/note";
-import type { LoggedValue, ObjectKey, ObjectSteps } from "../documents";
-import { useFresh, useRun } from "../model";
+import { useRun } from "../model";
 import { useParam } from "../params";
 import { MediaCard } from "./card";
-import { isTable } from "./records";
-import { StepSlider } from "./step-slider";
-import { placeOf, stepShown, unionOf } from "./steps";
+import { StepSlider, useStepKeys } from "./step-slider";
+import { placeOf } from "./steps";
+import { useMediaAt, useMediaKeys } from "./use-media";
 import "./media.css";
 
 const SIZES = [
@@ -30,54 +29,23 @@ const AT_FIRST = 60;
 
 export function Media(): JSX.Element {
   const model = useRun();
-  const known = useFresh<{ items: ObjectKey[] }>(model.api("objects"));
+  const { keys, answer: known } = useMediaKeys();
   const [search, setSearch] = useParam("q");
-  const [wanted, setWanted] = useParam("step");
   const [size, setSize] = useParam("size");
   const [marks, setMarks] = useParam("marks");
   const [most, setMost] = useState(AT_FIRST);
   const field = useRef<HTMLInputElement>(null);
-  const all = useMemo(
-    () => (known.value?.items ?? []).filter((one) => !one.types.every(isTable)),
-    [known.value],
-  );
   const matching = useMemo(
-    () => all.filter((one) => one.key.toLowerCase().includes(search.trim().toLowerCase())),
-    [all, search],
+    () => (keys ?? []).filter((one) => one.key.toLowerCase().includes(search.trim().toLowerCase())),
+    [keys, search],
   );
-  const keys = matching.slice(0, Math.min(most, AT_ONCE));
-  const names = keys.map((one) => one.key);
-  const stepsOf = useFresh<ObjectSteps>(names.length ? model.api("objects", "steps") : null, { keys: names });
-  const steps = useMemo(() => unionOf(Object.values(stepsOf.value?.steps ?? {})), [stepsOf.value]);
-  const step = stepShown(steps, wanted);
-  const nearest = useFresh<{ values: Record<string, LoggedValue> }>(
-    step === null ? null : model.api("objects", "nearest"),
-    { step, keys: names },
-  );
-  const values = useLast(nearest);
-  const place = step === null ? -1 : placeOf(steps, step);
-  // Keys may come faster than the page is drawn.
-  const now = useRef(place);
-  now.current = place;
-  const goTo = useCallback(
-    (index: number) => {
-      const to = Math.max(0, Math.min(steps.length - 1, index));
-      now.current = to;
-      // At the end it follows what comes.
-      setWanted(to === steps.length - 1 ? "" : String(steps[to]));
-    },
-    [steps, setWanted],
-  );
-  const move = useCallback((by: number) => goTo(now.current + by), [goTo]);
-  useCommands(
-    useMemo(
-      () => ownCommands(move, goTo, () => field.current?.focus(), steps.length),
-      [move, goTo, steps.length],
-    ),
-  );
+  const names = matching.slice(0, Math.min(most, AT_ONCE)).map((one) => one.key);
+  const { steps, step, place, values, stepsOf, nearest, goTo, move } = useMediaAt(names);
+  useStepKeys(move, goTo, steps.length);
+  useCommands(useMemo(() => [searchCommand(() => field.current?.focus())], []));
   if (known.problem && !known.value) return <ErrorNote error={known.problem} onRetry={known.reload} />;
-  if (!known.value) return <div aria-busy="true" />;
-  if (all.length === 0) {
+  if (keys === null) return <div aria-busy="true" />;
+  if (keys.length === 0) {
     return (
       <EmptyState title="No media were logged" icon="eye">
         <p>Images, sound, video, text, HTML and histograms show up here as they are logged:</p>
@@ -101,6 +69,13 @@ export function Media(): JSX.Element {
         />
         <StepSlider steps={steps} place={place} onPlace={goTo} />
         <div class="run-bar-end">
+          <Link
+            class="button"
+            to={{ name: "run", entity: model.entity, project: model.project, run: model.id, tab: "charts" }}
+            search={`?media=1${step === null ? "" : `&step=${step}`}`}
+          >
+            Charts here
+          </Link>
           <Button
             pressed={hasMarks}
             onClick={() => setMarks(hasMarks ? "0" : "")}
@@ -144,25 +119,6 @@ export function Media(): JSX.Element {
   );
 }
 
-/** The values of the step before stay until those of the next are here: nothing flickers. */
-function useLast(answer: Answer<{ values: Record<string, LoggedValue> }>): Record<string, LoggedValue> {
-  const last = useRef<Record<string, LoggedValue>>({});
-  if (answer.value) last.current = answer.value.values;
-  return last.current;
-}
-
-function ownCommands(
-  move: (by: number) => void,
-  goTo: (index: number) => void,
-  search: () => void,
-  length: number,
-): Command[] {
-  const group = "Media";
-  return [
-    { id: "media.before", title: "Step before", group, keys: "[", run: () => move(-1) },
-    { id: "media.after", title: "Next step", group, keys: "]", run: () => move(1) },
-    { id: "media.first", title: "First step", group, keys: "{", run: () => goTo(0) },
-    { id: "media.last", title: "Last step", group, keys: "}", run: () => goTo(length - 1) },
-    { id: "media.search", title: "Search media", group, keys: "/", run: search },
-  ];
+function searchCommand(run: () => void): Command {
+  return { id: "media.search", title: "Search media", group: "Media", keys: "/", run };
 }

@@ -1,6 +1,8 @@
-// A slider over the steps that were logged, with a button at each end.
+// A slider over the steps that were logged, with a button at each end, and its keys.
 
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { type Command, useCommands } from "../../../keys/commands";
 import { count, counted } from "../../../series/format";
 import { IconButton } from "../../../ui/button";
 import { Slider } from "../../../ui/field";
@@ -9,10 +11,12 @@ export interface StepSliderProps {
   steps: readonly number[];
   /** The place of the step that is shown. */
   place: number;
+  /** Another place that is pointed at. */
+  mark?: number | null;
   onPlace: (place: number) => void;
 }
 
-export function StepSlider({ steps, place, onPlace }: StepSliderProps): JSX.Element {
+export function StepSlider({ steps, place, mark, onPlace }: StepSliderProps): JSX.Element {
   const step = steps[place];
   return (
     <div class="steps">
@@ -29,6 +33,7 @@ export function StepSlider({ steps, place, onPlace }: StepSliderProps): JSX.Elem
         min={0}
         max={Math.max(0, steps.length - 1)}
         value={Math.max(0, place)}
+        mark={mark ?? null}
         shown={step === undefined ? "" : count(step)}
         disabled={steps.length < 2}
         onInput={onPlace}
@@ -45,4 +50,17 @@ export function StepSlider({ steps, place, onPlace }: StepSliderProps): JSX.Elem
       </span>
     </div>
   );
+}
+
+export function useStepKeys(move: (by: number) => void, goTo: (place: number) => void, length: number): void {
+  const commands = useMemo<Command[]>(() => {
+    const group = "Media";
+    return [
+      { id: "media.before", title: "Step before", group, keys: "[", run: () => move(-1) },
+      { id: "media.after", title: "Next step", group, keys: "]", run: () => move(1) },
+      { id: "media.first", title: "First step", group, keys: "{", run: () => goTo(0) },
+      { id: "media.last", title: "Last step", group, keys: "}", run: () => goTo(length - 1) },
+    ];
+  }, [move, goTo, length]);
+  useCommands(commands);
 }

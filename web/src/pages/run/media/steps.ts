@@ -19,6 +19,13 @@ export function placeOf(steps: readonly number[], step: number): number {
   return steps.length === 0 ? -1 : Math.max(0, low - 1);
 }
 
+/** Return the place of the step that is nearest, the earlier one of two; -1 where there are none. */
+export function nearestPlace(steps: readonly number[], step: number): number {
+  const before = placeOf(steps, step);
+  const next = steps[before + 1];
+  return next !== undefined && next - step < step - (steps[before] as number) ? before + 1 : before;
+}
+
 /** Return the step that is shown: the wanted one if there is one, else the last; it follows the end if none is wanted. */
 export function stepShown(steps: readonly number[], wanted: string): number | null {
   const number = Number(wanted);
