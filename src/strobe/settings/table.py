@@ -48,7 +48,7 @@ class Table:
     api_key: str | None = setting(
         Text(), None, "Key for the server; never shown, not allowed in a project file.", wandb="api_key", secret=True)
     login_entity: str | None = setting(
-        Text(), None, "Entity of the key's owner, kept by `strobe login`: what a run's link says when `entity` is not set.",
+        Text(), None, "Entity of the key's owner, kept by `strobe login`: for links where `entity` is not set.",
         default_shown="local")
 
     # --- the run's identity
