@@ -270,7 +270,7 @@ def test_by_keyboard_alone(open_page: OpenPage, lab: Served) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keys")
-    for title in ("Log y axis on or off", "Show or hide the run", "Use the run as baseline", "Search metrics"):
+    for title in ("Log y axis on or off", "Show or hide the run", "Use the run or group as baseline", "Search metrics"):
         expect(sheet).to_contain_text(title)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
