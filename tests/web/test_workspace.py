@@ -218,6 +218,23 @@ def test_saved_views(open_page: OpenPage, lab: Served, watch: Watch) -> None:
     page.keyboard.press("v")
     page.locator(".views .menu-item", has_text="on a log axis").click()
     expect(page).to_have_url(re.compile("ys=log"))
+    # its short address leads there too, and one that is not there says so
+    page.goto(f"{lab.url}/local/lab/views/on%20a%20log%20axis")
+    expect(page).to_have_url(at(lab, search="?v=1&ys=log"))
+    drawn(page, "train/loss")
+    watch.expected.append("404")
+    page.goto(f"{lab.url}/local/lab/views/nothing")
+    expect(page.get_by_text("There is no view nothing")).to_be_visible()
+    page.get_by_role("link", name="Go to local/lab").click()
+    drawn(page, "train/loss")
+    page.keyboard.press("v")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy a short link to on a log axis").click()
+    expect(page.locator(".toast")).to_contain_text("Link to on a log axis copied")
+    assert page.evaluate("navigator.clipboard.readText()") == f"{lab.url}/local/lab/views/on%20a%20log%20axis"
+    page.keyboard.press("v")
+    page.locator(".views .menu-item", has_text="on a log axis").click()
+    expect(page).to_have_url(re.compile("ys=log"))
     # somebody else is quicker: that is told, and nothing is overwritten
     page.keyboard.press("l")
     watch.expected.append("409")
@@ -239,6 +256,24 @@ def test_saved_views(open_page: OpenPage, lab: Served, watch: Watch) -> None:
     expect(page.locator(".views .menu-item", has_text="renamed")).to_be_visible()
     page.get_by_role("button", name="Delete renamed").click()
     expect(page.get_by_text("No view is saved yet.")).to_be_visible()
+
+
+def test_choices_are_undone_and_done_again(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab))
+    drawn(page, "train/loss")
+    page.keyboard.press("l")
+    expect(page).to_have_url(re.compile("ys=log"))
+    page.keyboard.press("s")
+    expect(page).to_have_url(re.compile("smooth=ema"))
+    page.keyboard.press("z")
+    expect(page).not_to_have_url(re.compile("smooth=ema"))
+    page.keyboard.press("z")
+    expect(page).not_to_have_url(re.compile("ys=log"))
+    page.keyboard.press("z")  # nothing is left to undo, and the page stays
+    page.keyboard.press("Shift+Z")
+    expect(page).to_have_url(re.compile("ys=log"))
+    page.keyboard.press("Shift+Z")
+    expect(page).to_have_url(re.compile("smooth=ema"))
 
 
 def test_by_keyboard_alone(open_page: OpenPage, lab: Served) -> None:

@@ -23,6 +23,9 @@ const Projects = lazy(() => import("../pages/projects").then((module) => module.
 const Workspace = lazy<PageProps<"workspace">>(() =>
   import("../pages/workspace").then((module) => module.WorkspacePage),
 );
+const View = lazy<PageProps<"view">>(() =>
+  import("../pages/workspace/saved-view").then((module) => module.SavedViewPage),
+);
 const Run = lazy<PageProps<"run">>(() => import("../pages/run").then((module) => module.RunPage));
 const Compare = lazy<PageProps<"compare">>(() =>
   import("../pages/compare").then((module) => module.ComparePage),
@@ -75,6 +78,8 @@ function Shown({ at }: { at: Page }): JSX.Element {
       return <SignIn />;
     case "workspace":
       return <Workspace {...at} />;
+    case "view":
+      return <View {...at} />;
     case "compare":
       return <Compare {...at} />;
     case "run":

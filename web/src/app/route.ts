@@ -5,6 +5,7 @@ export type Page =
   | { name: "workspace"; entity: string; project: string }
   | { name: "run"; entity: string; project: string; run: string; tab: string }
   | { name: "compare"; entity: string; project: string }
+  | { name: "view"; entity: string; project: string; view: string }
   | { name: "settings"; tab: string }
   | { name: "benchmarks" }
   | { name: "signin" }
@@ -31,6 +32,8 @@ export function pageOf(path: string): Page {
   const at = { entity, project: second };
   if (third === undefined) return { name: "workspace", ...at };
   if (third === "compare" && parts.length === 3) return { name: "compare", ...at };
+  if (third === "views" && fourth !== undefined && parts.length === 4)
+    return { name: "view", ...at, view: fourth };
   if (third === "runs" && fourth !== undefined && parts.length <= 5) {
     return { name: "run", ...at, run: fourth, tab: fifth ?? "" };
   }
@@ -52,6 +55,8 @@ export function pathOf(page: Page): string {
       return joined(project(page));
     case "compare":
       return joined([...project(page), "compare"]);
+    case "view":
+      return joined([...project(page), "views", page.view]);
     case "run":
       return joined([...project(page), "runs", page.run, page.tab]);
     case "missing":

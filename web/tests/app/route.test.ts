@@ -10,6 +10,7 @@ const PAGES: [string, Page][] = [
   ["/settings/keys", { name: "settings", tab: "keys" }],
   ["/ada/vision", { name: "workspace", entity: "ada", project: "vision" }],
   ["/ada/vision/compare", { name: "compare", entity: "ada", project: "vision" }],
+  ["/ada/vision/views/by%20host", { name: "view", entity: "ada", project: "vision", view: "by host" }],
   ["/ada/vision/runs/x1", { name: "run", entity: "ada", project: "vision", run: "x1", tab: "" }],
   [
     "/ada/vision/runs/x1/console",
@@ -26,12 +27,18 @@ describe("paths and pages", () => {
     expect(pathOf(page)).toBe(path.replace("~~", encodeURIComponent("~~")));
   });
 
-  it.each(["/one", "/a/b/nothing", "/a/b/runs", "/a/b/runs/c/d/e", "/a/b/compare/x", "/%E0%A4%A"])(
-    "%s is none",
-    (path) => {
-      expect(pageOf(path)).toEqual({ name: "missing", path });
-    },
-  );
+  it.each([
+    "/one",
+    "/a/b/nothing",
+    "/a/b/runs",
+    "/a/b/runs/c/d/e",
+    "/a/b/compare/x",
+    "/a/b/views",
+    "/a/b/views/c/d",
+    "/%E0%A4%A",
+  ])("%s is none", (path) => {
+    expect(pageOf(path)).toEqual({ name: "missing", path });
+  });
 
   it("does not care for a slash at the end", () => {
     expect(pageOf("/ada/vision/")).toEqual(pageOf("/ada/vision"));

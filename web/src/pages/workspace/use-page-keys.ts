@@ -211,6 +211,22 @@ export function usePageKeys(workspace: Workspace, search: RefObject<HTMLInputEle
         run: () => document.querySelector<HTMLButtonElement>('[data-tool="views"]')?.click(),
       },
       {
+        id: "views.undo",
+        title: "Undo the last change of the view",
+        group: GROUP,
+        keys: "z",
+        words: "back",
+        run: () => workspace.address.undo(),
+      },
+      {
+        id: "views.redo",
+        title: "Redo what was undone",
+        group: GROUP,
+        keys: "shift+z",
+        words: "forward again",
+        run: () => workspace.address.redo(),
+      },
+      {
         id: "runs.draw-all",
         title: "Draw all shown runs",
         group: "Runs",

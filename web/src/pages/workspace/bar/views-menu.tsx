@@ -3,6 +3,7 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { pathOf } from "../../../app/route";
 import { dateTime } from "../../../series/format";
 import { useAnswer } from "../../../server/answer";
 import { place, post, put, remove, ServerProblem } from "../../../server/client";
@@ -14,16 +15,8 @@ import { copyText } from "../../../ui/note";
 import { Popover } from "../../../ui/popover";
 import { say, sayError } from "../../../ui/toast";
 import { decodeView, encodeView } from "../../../view/codec";
+import { searchOf } from "../saved-view";
 import { useWorkspace } from "../workspace";
-
-/** What a saved view holds: its text in the address, which knows its own version. */
-interface ViewDocument {
-  search: string;
-}
-
-function searchOf(view: SavedView): string {
-  return String((view.document as Partial<ViewDocument>).search ?? "");
-}
 
 export function ViewsMenu(): JSX.Element {
   const workspace = useWorkspace();
@@ -74,6 +67,7 @@ interface ViewsListProps {
 
 function ViewsList(props: ViewsListProps): JSX.Element {
   const { views, current, last, path, text, reload, close } = props;
+  const { entity, project } = useWorkspace();
   const [name, setName] = useState("");
   const [renamed, setRenamed] = useState<SavedView | null>(null);
   const address = (view: SavedView): string => `${path}/${encodeURIComponent(view.name)}`;
@@ -154,6 +148,15 @@ function ViewsList(props: ViewsListProps): JSX.Element {
               <span class="menu-mark">{view === current && <Icon name="check" />}</span>
               <span class="cut menu-item-title">{view.name}</span>
             </button>
+            <IconButton
+              icon="link"
+              label={`Copy a short link to ${view.name}`}
+              onClick={() => {
+                close();
+                const short = pathOf({ name: "view", entity, project, view: view.name });
+                copyLink(location.origin + short, `Link to ${view.name} copied: it shows the view as saved`);
+              }}
+            />
             <IconButton icon="edit" label={`Rename ${view.name}`} onClick={() => setRenamed(view)} />
             <IconButton icon="trash" label={`Delete ${view.name}`} onClick={() => void drop(view)} />
           </div>
@@ -189,7 +192,7 @@ function ViewsList(props: ViewsListProps): JSX.Element {
         class="menu-item"
         onClick={() => {
           close();
-          void copyText(location.href).then(() => say("Link copied", { tone: "good" }), sayError);
+          copyLink(location.href, "Link copied");
         }}
       >
         <Icon name="link" />
@@ -197,6 +200,10 @@ function ViewsList(props: ViewsListProps): JSX.Element {
       </button>
     </div>
   );
+}
+
+function copyLink(address: string, said: string): void {
+  void copyText(address).then(() => say(said, { tone: "good" }), sayError);
 }
 
 function RenameField({ view, onDone }: { view: SavedView; onDone: (name: string) => void }): JSX.Element {

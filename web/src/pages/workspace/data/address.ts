@@ -13,6 +13,7 @@ export interface ChangeOptions {
 }
 
 const SETTLE_MS = 200;
+const MAX_UNDO = 100;
 
 export class ViewAddress {
   readonly #view: Signal<ViewState>;
@@ -22,6 +23,9 @@ export class ViewAddress {
   #unknown: readonly Parameter[];
   #written: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Views before this one and, once some were undone, after it; of this page alone, whatever the browser's history has. */
+  #past: ViewState[] = [];
+  #future: ViewState[] = [];
 
   constructor() {
     const { path, search } = place.peek();
@@ -48,7 +52,10 @@ export class ViewAddress {
   }
 
   show(view: ViewState, { replace = false }: ChangeOptions = {}): void {
-    if (!replace) this.write(true); // what was typed before is part of where "back" leads
+    if (!replace) {
+      this.write(true); // what was typed before is part of where "back" leads
+      this.#remember();
+    }
     this.#view.value = view;
     if (replace) {
       clearTimeout(this.#timer);
@@ -63,10 +70,35 @@ export class ViewAddress {
     this.#written = search;
     const { view, unknown, ignored } = decodeView(search);
     this.#unknown = unknown;
+    this.#remember();
     batch(() => {
       this.#view.value = view;
       this.ignored.value = ignored;
     });
+  }
+
+  /** Show the view before the last choice. */
+  undo(): void {
+    this.#step(this.#past, this.#future);
+  }
+
+  /** Show again what was undone last. */
+  redo(): void {
+    this.#step(this.#future, this.#past);
+  }
+
+  #remember(): void {
+    this.#past.push(this.#view.peek());
+    if (this.#past.length > MAX_UNDO) this.#past.shift();
+    this.#future = [];
+  }
+
+  #step(from: ViewState[], to: ViewState[]): void {
+    const view = from.pop();
+    if (view === undefined) return;
+    to.push(this.#view.peek());
+    this.#view.value = view;
+    this.write(false);
   }
 
   /** Bring the address up to date, before the page is left. */
