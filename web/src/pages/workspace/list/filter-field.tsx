@@ -58,7 +58,11 @@ export function FilterField({ inputRef }: { inputRef: RefObject<HTMLInputElement
     setText(next);
     setCaret(before.length + 1);
     setAt(-1);
-    requestAnimationFrame(() => inputRef.current?.setSelectionRange(before.length + 1, before.length + 1));
+    // At once, not with the next frame: whoever types on meanwhile would find the caret moved back.
+    const input = inputRef.current;
+    if (input === null) return;
+    input.value = next;
+    input.setSelectionRange(before.length + 1, before.length + 1);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
