@@ -104,9 +104,13 @@ class Storm:
     # -- what befalls them -------------------------------------------------------------------------------------------
 
     def blow(self, seconds: float, fates: dict[str, int]) -> None:
-        """Let it storm for so long, and until all scripts have ended."""
+        """Let it storm for so long, until all scripts have ended, and somewhat longer if the proxy did little harm."""
         until = time.monotonic() + seconds
-        while time.monotonic() < until or not all(script.is_over for script in self.scripts):
+        while (
+            time.monotonic() < until
+            or not all(script.is_over for script in self.scripts)
+            or (self.proxy.num_harmed <= 5 and time.monotonic() < until + 20)
+        ):
             assert time.monotonic() < until + 120, f"scripts do not end: {self.explain()}"
             time.sleep(self.rng.uniform(0.2, 0.8))
             fate = self.rng.choices(list(fates), list(fates.values()))[0]
