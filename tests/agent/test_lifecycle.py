@@ -105,6 +105,7 @@ def test_killed_training_is_crashed_and_has_system_metrics(home: Home, trainers:
 def test_a_killed_agent_is_replaced_and_its_work_taken_up(home: Home, trainers: list[subprocess.Popen[str]]) -> None:
     trainer = _train(home, trainers, 30)
     first = int(wait_for(lambda: serving_pid(home)))
+    trainer.send_signal(signal.SIGSTOP)  # it would start the next agent
     os.kill(first, signal.SIGKILL)
     wait_for(lambda: not agent_pids(home))
     assert "died without leaving" in (status(home).problem or "")

@@ -55,15 +55,17 @@ def test_an_expert_behind_a_relay_learns_and_moves_to_the_next_relay() -> None:
         ) as hidden,
         server(hidden, "ffn.0.0", options=ServerOptions(update_period_s=60.0)),
     ):
-        assert hidden.address.relay == first.peer_id
+        # By its order of preference the first, unless that one was slow to answer.
+        relay, other = (first, second) if hidden.address.relay == first.peer_id else (second, first)
+        assert hidden.address.relay == relay.peer_id
         assert hidden.client_mode
         [expert] = get_experts(client, ["ffn.0.0"], PATIENT)
         assert expert is not None
         assert expert.stub.place.address == hidden.address
         trains(expert)
-        first.shutdown()
+        relay.shutdown()
         # Long before the next regular declaration: the move itself makes one.
-        address = declared(client, "ffn.0.0", second.peer_id)
+        address = declared(client, "ffn.0.0", other.peer_id)
         assert hidden.address == address
         trains(RemoteExpert(ExpertPlace(parse_uid("ffn.0.0"), address), client, PATIENT))
 
@@ -72,12 +74,12 @@ def test_a_peer_in_a_process_of_its_own_tells_where_it_is_reached() -> None:
     with DHT(relay=True, options=OPTIONS) as first, DHT(relay=True, options=OPTIONS) as second:
         relays = [first.address, second.address]
         with DHT([second.address], relays=relays, reachable=False, limits=QUICK, process=True) as hidden:
-            assert hidden.address.relay == first.peer_id
-            first.shutdown()
+            relay, other = (first, second) if hidden.address.relay == first.peer_id else (second, first)
+            relay.shutdown()
             deadline = time.monotonic() + 40
-            while hidden.address.relay != second.peer_id and time.monotonic() < deadline:
+            while hidden.address.relay != other.peer_id and time.monotonic() < deadline:
                 time.sleep(0.1)
-            assert hidden.address.relay == second.peer_id
+            assert hidden.address.relay == other.peer_id
 
 
 def test_a_peer_that_is_not_reachable_asks_those_who_introduce_it_to_be_its_relays() -> None:
