@@ -109,7 +109,7 @@ class Storm:
         while (
             time.monotonic() < until
             or not all(script.is_over for script in self.scripts)
-            or (self.proxy.num_harmed <= 5 and time.monotonic() < until + 20)
+            or (self.proxy.num_harmed <= 5 and time.monotonic() < until + 60)
         ):
             assert time.monotonic() < until + 120, f"scripts do not end: {self.explain()}"
             time.sleep(self.rng.uniform(0.2, 0.8))

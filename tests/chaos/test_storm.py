@@ -36,7 +36,7 @@ def weather(home: Home, tmp_path: Path, *, seed: int, seconds: float, num_rows: 
         storm.blow(seconds, FATES)
         storm.check_scripts()
         storm.calm()
-        assert storm.proxy.num_harmed > 0, "the proxy did no harm: nothing was tested"
+        assert storm.proxy.num_harmed > 5, "the proxy did no harm: nothing was tested"
     finally:
         storm.close()
     storm.check_content()
