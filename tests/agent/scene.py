@@ -14,7 +14,7 @@ from strobe.agent.seat import Seat
 from strobe.agent.task import WatchedRun
 from strobe.home import Home, RunDir
 from strobe.journal import JournalReader, event
-from strobe.journal.reader import Noted, Row
+from strobe.journal.entry import Noted, Row
 
 MakeEntry = Callable[..., Entry]
 

@@ -16,7 +16,7 @@ from strobe.bench.run_results import RunResults
 from strobe.bench.tracker import FILE, track
 from strobe.home import Home, RunPath
 from strobe.journal import event as ev
-from strobe.journal.reader import Entry, Noted
+from strobe.journal.entry import Entry, Noted
 from strobe.journal.segment import Header
 from strobe.server.local.home_tail import HomeTail
 from strobe.server.local.store import LocalStore

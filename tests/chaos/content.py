@@ -14,10 +14,10 @@ from strobe.artifact.atomic import UNFINISHED
 from strobe.artifact.collection import Collection
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal import JournalReader, Replay
+from strobe.journal.entry import Noted
 from strobe.journal.event import Console
-from strobe.journal.reader import Noted
+from strobe.journal.mark import place_of
 from strobe.journal.screen import Screen
-from strobe.journal.tail import place_of
 from strobe.store.store import Store
 from tests.store.test_same_as_replay import same
 

@@ -19,7 +19,7 @@ import msgspec
 from strobe.home import Home, RunPath
 from strobe.journal import Header, SegmentReader, Writer
 from strobe.journal import event as ev
-from strobe.journal.reader import Noted, Row
+from strobe.journal.entry import Noted, Row
 from strobe.journal.value import HOLE_VALUE, Array, bigint
 
 GOLDEN = Path(__file__).parent / "golden"

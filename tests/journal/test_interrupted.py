@@ -16,7 +16,8 @@ from strobe.journal import event as ev
 from strobe.journal import value
 from strobe.journal import writer as writer_module
 from strobe.journal.descriptor import create_segment
-from strobe.journal.reader import JournalReader, Noted, Row, SegmentReader
+from strobe.journal.entry import Noted, Row
+from strobe.journal.reader import JournalReader, SegmentReader
 from tests.journal.test_writer_reader import make_writer
 
 Handler = Callable[[], object]

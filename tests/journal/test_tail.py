@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.journal import Header, Writer, event
-from strobe.journal.reader import Entry, Row
+from strobe.journal.entry import Entry, Row
+from strobe.journal.mark import Mark, place_of
 from strobe.journal.segment import list_segments
-from strobe.journal.tail import Mark, WriterTail, first_sequence, place_of, segment_sizes
+from strobe.journal.tail import WriterTail, first_sequence, segment_sizes
 
 
 @pytest.fixture(scope="module")

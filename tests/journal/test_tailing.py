@@ -16,7 +16,8 @@ from strobe.journal import event as ev
 from strobe.journal import reader as reader_module
 from strobe.journal import repair as repair_module
 from strobe.journal import writer as writer_module
-from strobe.journal.reader import JournalReader, Row, SegmentReader
+from strobe.journal.entry import Row
+from strobe.journal.reader import JournalReader, SegmentReader
 from strobe.journal.repair import repair
 from strobe.journal.skim import Skim
 from tests.journal.test_writer_reader import make_writer, read

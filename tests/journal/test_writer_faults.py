@@ -15,7 +15,8 @@ import pytest
 
 from strobe.home import Home, RunPath
 from strobe.journal import Header, Replay, Writer
-from strobe.journal.reader import JournalReader, Row
+from strobe.journal.entry import Row
+from strobe.journal.reader import JournalReader
 from tests.journal.test_writer_reader import make_writer, read
 
 EVERY_ROW = {"check_ns": 0}

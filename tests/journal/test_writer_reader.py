@@ -15,7 +15,8 @@ from strobe.errors import JournalError, JournalVersion
 from strobe.home import Home, RunPath
 from strobe.journal import Header, Writer
 from strobe.journal import event as ev
-from strobe.journal.reader import Noted, Row, SegmentReader
+from strobe.journal.entry import Noted, Row
+from strobe.journal.reader import SegmentReader
 from strobe.journal.segment import list_segments
 from strobe.journal.writer import RowTooLarge
 from tests.journal.strategies import logged, rows

@@ -13,7 +13,7 @@ import pytest
 from strobe.home import RunPath
 from strobe.journal import event as ev
 from strobe.journal import value
-from strobe.journal.reader import Noted, Row
+from strobe.journal.entry import Noted, Row
 from strobe.journal.segment import Header
 from strobe.store.store import Store, open_store
 from strobe.wire import BATCHES

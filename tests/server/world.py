@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from strobe.journal import event as ev
-from strobe.journal.reader import Entry, Noted, Row
+from strobe.journal.entry import Entry, Noted, Row
 from strobe.journal.segment import Header
 from strobe.server.endpoint import Endpoint
 from strobe.wire import BATCHES, BUNDLE

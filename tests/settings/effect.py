@@ -14,7 +14,7 @@ from strobe.agent.task import Task
 from strobe.agent.watch import Watch
 from strobe.home import Home
 from strobe.journal import JournalReader, Replay
-from strobe.journal.reader import Row
+from strobe.journal.entry import Row
 from tests.agent.scene import QuietLog, wait_for
 
 Test = TypeVar("Test", bound=Callable[..., None])

@@ -10,8 +10,8 @@ from typing import Any
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal import Header, JournalReader, Replay, Writer
 from strobe.journal import event as ev
-from strobe.journal.reader import Entry
-from strobe.journal.tail import place_of
+from strobe.journal.entry import Entry
+from strobe.journal.mark import place_of
 from strobe.store.ingest import Ingest
 from strobe.wire.batch import Ack, Batch, BatchStream, encode_batch
 from strobe.wire.pack import pack

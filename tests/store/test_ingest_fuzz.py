@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from strobe.errors import CommError, UsageError
 from strobe.home import RunPath
 from strobe.journal import value
-from strobe.journal.reader import Row
+from strobe.journal.entry import Row
 from strobe.journal.segment import Header
 from strobe.store import tail
 from strobe.store.alerts import Alerts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from strobe.journal import event as ev
-from strobe.journal.reader import Noted, Row
+from strobe.journal.entry import Noted, Row
 from strobe.journal.segment import Header
 from strobe.store.blobs import open_blobs
 from strobe.store.charts import Ask

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from strobe.home import RunPath
-from strobe.journal.reader import Row
+from strobe.journal.entry import Row
 from strobe.journal.segment import Header
 from strobe.store.blobs import open_blobs
 from strobe.store.charts import Ask

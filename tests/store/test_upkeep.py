@@ -9,7 +9,7 @@ import pytest
 from strobe.errors import NotInStore, StoreFull
 from strobe.home import RunPath
 from strobe.journal import event as ev
-from strobe.journal.reader import Noted, Row
+from strobe.journal.entry import Noted, Row
 from strobe.journal.segment import Header
 from strobe.store.blobs import open_blobs
 from strobe.store.database import Database

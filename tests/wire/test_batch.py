@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from strobe.errors import CommError
 from strobe.journal import event as ev
 from strobe.journal import value
-from strobe.journal.reader import Noted, Row, decode_event
+from strobe.journal.entry import Noted, Row
+from strobe.journal.reader import decode_event
 from strobe.journal.segment import Header
 from strobe.wire.batch import Batch, BatchStream, Block, Column, decode_batch, encode_batch
 from strobe.wire.pack import pack

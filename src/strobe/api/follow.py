@@ -14,9 +14,10 @@ from typing import Any
 from strobe.api.rows import flatten
 from strobe.home import RunDir
 from strobe.journal.attempt import Attempts
+from strobe.journal.entry import Entry, Row
 from strobe.journal.event import Alert, Console, Ended, Started
 from strobe.journal.history import HISTORY_KINDS
-from strobe.journal.reader import Entry, JournalReader, Row
+from strobe.journal.reader import JournalReader
 from strobe.journal.segment import Header
 
 

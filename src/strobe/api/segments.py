@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from strobe.errors import JournalError, UsageError
+from strobe.journal.entry import Row
 from strobe.journal.frame import Damage
-from strobe.journal.reader import Row, SegmentReader
+from strobe.journal.reader import SegmentReader
 from strobe.journal.segment import SUFFIX, Header, list_segments
 
 if TYPE_CHECKING:

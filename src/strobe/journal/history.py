@@ -12,7 +12,7 @@ from operator import lt
 from typing import Any
 
 from strobe.journal.digest import MetricDigest
-from strobe.journal.reader import MAX_DEPTH, Row
+from strobe.journal.entry import MAX_DEPTH, Row
 from strobe.journal.segment import Header
 from strobe.journal.value import HOLE_VALUE
 

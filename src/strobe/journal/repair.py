@@ -15,9 +15,10 @@ import msgspec
 from strobe.errors import JournalError
 from strobe.identity import is_alive
 from strobe.journal import value
+from strobe.journal.entry import Noted
 from strobe.journal.event import Started
 from strobe.journal.frame import HEADER, KEYS, MAGIC, ROW, SEAL, Damage, Frame, encode_frame, scan
-from strobe.journal.reader import Noted, SegmentReader
+from strobe.journal.reader import SegmentReader
 from strobe.journal.segment import SUFFIX, Seal, header_from_name, list_segments, parse_name
 
 

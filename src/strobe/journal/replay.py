@@ -15,10 +15,11 @@ from strobe.home import Home, RunDir, RunPath
 from strobe.journal import event as ev
 from strobe.journal.attempt import Attempt, Attempts
 from strobe.journal.digest import MetricDigest
+from strobe.journal.entry import Noted, Row
 from strobe.journal.frame import Damage
 from strobe.journal.goal import goal_of
 from strobe.journal.history import HISTORY_KINDS, Clips, DigestBook, NumberedRow, iter_scalars, merge_rows, order
-from strobe.journal.reader import JournalReader, Noted, Row
+from strobe.journal.reader import JournalReader
 from strobe.journal.segment import Header
 
 

@@ -18,9 +18,10 @@ import msgspec
 from strobe.errors import JournalError
 from strobe.home import RunDir
 from strobe.journal import value
+from strobe.journal.entry import Entry, Noted, Row
 from strobe.journal.frame import EVENT, FRAME_SIZE, HEADER, MAGIC, MARKER, ROW, SEEDS
 from strobe.journal.history import HISTORY_KINDS
-from strobe.journal.reader import Entry, JournalReader, Noted, Row, SegmentReader, decode_event
+from strobe.journal.reader import JournalReader, SegmentReader, decode_event
 from strobe.journal.replay import Replay
 from strobe.journal.segment import Header, list_segments
 

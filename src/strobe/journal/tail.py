@@ -13,34 +13,15 @@ from pathlib import Path
 import msgspec
 
 from strobe.errors import JournalError, JournalVersion
+from strobe.journal.entry import Entry, Noted
 from strobe.journal.event import Ended
 from strobe.journal.frame import HEADER, MAGIC, scan
-from strobe.journal.reader import Entry, Noted, Row, SegmentReader
+from strobe.journal.mark import Mark, place_of
+from strobe.journal.reader import SegmentReader
 from strobe.journal.segment import Header, parse_name
 
 #: more than any header takes
 _HEADER_BYTES = 16 << 10
-
-
-class Mark(msgspec.Struct, frozen=True):
-    """A place in a writer's sequence: records before `sequence` are done with, and what they leave behind."""
-
-    sequence: int = 0
-    #: the latest time among the entries before it, which the places in time of later entries go on from
-    latest_ns: int = 0
-
-    def after(self, *entries: Entry) -> Mark:
-        """Return the mark behind consecutive entries."""
-        if not entries:
-            return self
-        # A fill carries the time of its row; it does not move the writer's clock.
-        moments = [entry.order_ns for entry in entries if isinstance(entry, Noted) or not entry.is_fill]
-        return Mark(place_of(entries[-1]) + 1, max([self.latest_ns, *moments]))
-
-
-def place_of(entry: Entry) -> int:
-    """Return the sequence of the record that holds `entry`."""
-    return entry.record if isinstance(entry, Row) else entry.sequence
 
 
 class WriterTail:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from strobe.journal.tail import Mark
+from strobe.journal.mark import Mark
 
 NAME = "sync.json"
 

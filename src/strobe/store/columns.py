@@ -17,8 +17,8 @@ import numpy as np
 
 from strobe.errors import CommError
 from strobe.journal import value
+from strobe.journal.entry import MAX_DEPTH, with_text_keys
 from strobe.journal.history import iter_scalars
-from strobe.journal.reader import MAX_DEPTH, with_text_keys
 from strobe.store.database import NUL_SYMBOL
 from strobe.store.series import BOOL, FLOAT, INT, Points
 from strobe.wire.batch import Block, Column

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strobe.journal import value
-from strobe.journal.reader import with_text_keys
+from strobe.journal.entry import with_text_keys
 from strobe.store.database import Cursor, Database, in_parts, marks
 from strobe.store.lines import RunBook, read_book
 from strobe.store.pages import Pages

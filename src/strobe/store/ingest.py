@@ -15,8 +15,9 @@ import msgspec
 from strobe.errors import CommError
 from strobe.home import check_name
 from strobe.journal import value
+from strobe.journal.entry import Noted
 from strobe.journal.event import Alert, ArtifactUse, Console
-from strobe.journal.reader import Noted, decode_event
+from strobe.journal.reader import decode_event
 from strobe.journal.segment import Header
 from strobe.store import tail
 from strobe.store.alerts import Alerts

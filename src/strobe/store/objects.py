@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from strobe.journal import value
-from strobe.journal.reader import with_text_keys
+from strobe.journal.entry import with_text_keys
 from strobe.store.database import Cursor, Database
 from strobe.store.lines import RunBook, read_book
 from strobe.store.series_table import HISTORY

@@ -21,6 +21,7 @@ from strobe.store.contents import Contents
 from strobe.store.database import Database
 from strobe.store.edits import Editor, Edits
 from strobe.store.files import Files
+from strobe.store.heap import keep_freed
 from strobe.store.history import Histories
 from strobe.store.ingest import Ingest
 from strobe.store.objects import Objects
@@ -66,6 +67,7 @@ class Store:
 
 def open_store(address: str, blobs: str | Path) -> Store:
     """Return the store at `sqlite:///path` or `postgresql://…`, with blobs in a directory or at `s3://bucket/prefix`."""
+    keep_freed()
     database = open_database(address)
     try:
         return Store(database, open_blobs(blobs))

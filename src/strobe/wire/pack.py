@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from strobe.journal import value
-from strobe.journal.reader import Entry, Noted, Row
+from strobe.journal.entry import Entry, Noted, Row
 from strobe.journal.segment import Header
 from strobe.wire.batch import Batch, Block, Column, Note
 

@@ -16,7 +16,7 @@ from strobe.agent.upload import parcel
 from strobe.agent.upload.course import Course
 from strobe.home import Home, RunDir
 from strobe.journal import JournalReader, event
-from strobe.journal.reader import Row
+from strobe.journal.entry import Row
 from strobe.remote.state import SyncState, read_state, write_state
 from tests.remote.small_server import Fault, Handler, SmallServer, drops, fails, hangs, truncates
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from strobe.agent.upload.parcel import Share, body_of
-from strobe.journal.reader import Entry, Row
+from strobe.journal.entry import Entry, Row
+from strobe.journal.mark import Mark
 from strobe.journal.segment import Header
-from strobe.journal.tail import Mark
 from strobe.wire.batch import BatchStream
 
 HEADER = Header(entity="local", project="p", run="r", writer="w", attempt=1, kind="main", host="", rank=None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from strobe.agent.upload.parcel import Share
 from strobe.agent.upload.post import HEARTBEAT_S, Post
+from strobe.journal.mark import Mark
 from strobe.journal.segment import Header
-from strobe.journal.tail import Mark
 from strobe.remote.link import Link
 from strobe.remote.target import Target
 from tests.remote.small_server import SmallServer

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from strobe.errors import SettingsError, UsageError
+from strobe.journal.entry import Noted
 from strobe.journal.event import Alert
-from strobe.journal.reader import Noted
 from strobe.server.alerts import AlertSettings, Courier, read_alert_settings, webhook
 from strobe.server.alerts.address import is_allowed, parse_url
 from strobe.server.alerts.courier import MAX_REFUSALS, MAX_TRIES, retry_after

@@ -11,7 +11,7 @@ import pytest
 from strobe.home import RunPath
 from strobe.journal import Header
 from strobe.journal import event as ev
-from strobe.journal.reader import Entry, Noted, Row
+from strobe.journal.entry import Entry, Noted, Row
 from strobe.store.blobs import open_blobs
 from strobe.store.database import Database
 from strobe.store.store import Store

@@ -14,7 +14,7 @@ import pytest
 
 from strobe.journal import Header
 from strobe.journal import event as ev
-from strobe.journal.reader import Entry, Noted, Row
+from strobe.journal.entry import Entry, Noted, Row
 from strobe.wire import BATCHES
 from strobe.wire.batch import encode_batch
 from strobe.wire.pack import pack

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from strobe.journal import event as ev
-from strobe.journal.reader import Noted, Row
+from strobe.journal.entry import Noted, Row
 from strobe.journal.segment import Header
 from strobe.wire.pack import pack
 from tests.server.conftest import Stage

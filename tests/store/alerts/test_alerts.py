@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strobe.errors import NotInStore, UsageError
+from strobe.journal.entry import Noted
 from strobe.journal.event import Alert
-from strobe.journal.reader import Noted
 from strobe.store.alerts import Alerts, Condition, Nonfinite, Stall, StateChange, Threshold, raising
 from strobe.store.database import Database
 from strobe.store.series import Points

@@ -5,9 +5,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 
-from strobe.journal.reader import Entry, Row
+from strobe.journal.entry import Entry, Row
+from strobe.journal.mark import Mark
 from strobe.journal.segment import Header
-from strobe.journal.tail import Mark
 from strobe.wire.batch import encode_batch
 from strobe.wire.pack import pack
 

@@ -11,9 +11,10 @@ import msgspec
 
 from strobe.agent.upload.parcel import MAX_READ, Share, cut, num_cells
 from strobe.home import RunPath
+from strobe.journal.entry import Entry, Noted
 from strobe.journal.event import Event
-from strobe.journal.reader import Entry, Noted
-from strobe.journal.tail import Mark, WriterTail, place_of
+from strobe.journal.mark import Mark, place_of
+from strobe.journal.tail import WriterTail
 
 
 class Stream:

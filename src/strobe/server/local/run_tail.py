@@ -8,8 +8,9 @@ from itertools import islice
 import msgspec
 
 from strobe.home import RunDir
-from strobe.journal.reader import Entry
-from strobe.journal.tail import Mark, WriterTail, place_of, segment_sizes
+from strobe.journal.entry import Entry
+from strobe.journal.mark import Mark, place_of
+from strobe.journal.tail import WriterTail, segment_sizes
 from strobe.store.ingest import Ingest
 from strobe.wire.pack import pack
 

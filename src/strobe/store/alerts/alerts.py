@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from strobe.journal.entry import Noted
 from strobe.journal.event import Alert
-from strobe.journal.reader import Noted
 from strobe.store.alerts.condition import Level, level_named
 from strobe.store.alerts.outbox import Outbox
 from strobe.store.alerts.points import PointRules
