@@ -276,6 +276,15 @@ def test_charts_and_media_share_the_crosshair(open_page: OpenPage, site: Served)
     expect(page.locator(".chart-cross:visible").first).to_be_visible()
 
 
+def test_media_beside_the_charts_of_a_phone(open_page: OpenPage, site: Served) -> None:
+    page = open_page(at(site, "full", "charts", "?media=1"), viewport=PHONE)
+    strip = page.get_by_role("region", name="Media at the crosshair")
+    expect(strip.get_by_role("region").first).to_be_in_viewport(ratio=0.5)
+    # nothing lies over what closes it
+    page.get_by_role("button", name="Media", exact=True).click()
+    expect(strip).to_have_count(0)
+
+
 def test_what_an_attempt_logged_before_it_was_superseded(open_page: OpenPage, site: Served) -> None:
     page = open_page(at(site, "full"))
     page.get_by_role("region", name="Attempts").get_by_role("link", name="Charts of it").first.click()
@@ -482,6 +491,8 @@ def test_every_tab_fits_a_phone(open_page: OpenPage, site: Served, tab: str) -> 
     page = open_page(at(site, run, tab), viewport=PHONE)
     _settle(page, tab)
     assert page.evaluate("document.getElementById('main').scrollWidth") <= PHONE["width"]
+    # the tabs have more to show than the phone is wide, and the chosen one is in sight
+    expect(page.get_by_role("navigation", name="Parts of the run").locator("[aria-current]")).to_be_in_viewport(ratio=1)
 
 
 #: what is there when a tab has its content

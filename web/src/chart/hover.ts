@@ -2,7 +2,7 @@
 // highlighted line with a veil over all others, and dots. The plot below is never drawn again for any of it.
 
 import type { Line } from "../series/curve";
-import { paintBand, paintLine } from "./paint";
+import { paintBand, paintDots, paintLine } from "./paint";
 import type { Plot } from "./plot";
 import { scaleOf } from "./sides";
 import { CanvasSurface } from "./surface";
@@ -122,7 +122,9 @@ export class HoverLayer {
       context.globalAlpha = 1;
       surface.within(scene.box, () => {
         for (const line of this.raised) paintBand(surface, scene, line);
-        for (const line of this.raised) paintLine(surface, scene, line, line.faint ? 1 : EMPHASIS);
+        for (const line of this.raised) {
+          paintDots(surface, scene, paintLine(surface, scene, line, line.faint ? 1 : EMPHASIS));
+        }
       });
     }
     const radius = DOT_RADIUS * scene.ratio;

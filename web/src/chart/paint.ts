@@ -6,7 +6,7 @@ import type { Clip } from "./extent";
 import { isSorted, windowOf } from "./lookup";
 import type { PixelScale } from "./scale";
 import { type SideScales, scaleOf, sidesOf } from "./sides";
-import type { Box, Surface } from "./surface";
+import type { Box, PathStyle, Surface } from "./surface";
 import { type Dot, traceBand, traceLine, traceSpikes } from "./trace";
 
 export interface Scene extends SideScales {
@@ -37,11 +37,13 @@ export function paintLines(surface: Surface, scene: Scene): void {
   const { left, right } = sidesOf(scene.lines);
   // what the right axis measures lies under the rest
   const lines = right.length === 0 ? left : [...right, ...left];
+  const dots: Dots[] = [];
   surface.within(box, () => {
     for (const line of lines) paintBand(surface, scene, line);
-    for (const line of lines) if (line.faint) paintLine(surface, scene, line, 1);
-    for (const line of lines) if (!line.faint) paintLine(surface, scene, line, 1);
+    for (const line of lines) if (line.faint) dots.push(paintLine(surface, scene, line, 1));
+    for (const line of lines) if (!line.faint) dots.push(paintLine(surface, scene, line, 1));
   });
+  for (const one of dots) paintDots(surface, scene, one);
   for (const line of lines) {
     paintMarks(surface, scene, line);
     if (scene.clip !== null && !line.faint && !line.isRight) paintClipped(surface, scene, line, scene.clip);
@@ -66,8 +68,15 @@ function isDense({ box, xs }: Scene, line: Line): boolean {
   return last - first > box.width * DENSE && isSorted(line.x);
 }
 
-/** Draw one line, `emphasis` times as thick. */
-export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: number): void {
+/** Points of a line that stand for themselves: pairs of x and y in pixels. */
+export interface Dots {
+  readonly style: PathStyle;
+  readonly radius: number;
+  readonly centres: readonly number[];
+}
+
+/** Draw one line, `emphasis` times as thick, and return its dots. */
+export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: number): Dots {
   const { xs, ratio } = scene;
   const ys = scaleOf(line, scene);
   const colour = scene.colourOf(line.colour);
@@ -81,17 +90,31 @@ export function paintLine(surface: Surface, scene: Scene, line: Line, emphasis: 
   if (surface.pixels !== undefined && isDense(scene, line) && dash.length === 0 && width <= WIDEST)
     surface.pixels(style, { x: line.x, y: line.y, xs, ys }, dot);
   else surface.path(style, (pen) => traceLine(pen, line.x, line.y, xs, ys, dot));
-  const radius = Math.max(DOT_RADIUS * ratio, width * 0.9);
-  if (!line.faint && (last - first) * SPARSE * ratio < scene.box.width) {
-    for (let i = 0; i < line.x.length; i++) {
-      const value = line.y[i] as number;
-      if (value > ys.floor)
-        surface.disc({ fill: colour, alpha }, xs.at(line.x[i] as number), ys.at(value), radius);
-    }
-  } else {
-    for (let i = 0; i < alone.length; i += 2) {
-      surface.disc({ fill: colour, alpha }, alone[i] as number, alone[i + 1] as number, radius);
-    }
+  const isSparse = !line.faint && (last - first) * SPARSE * ratio < scene.box.width;
+  return {
+    style: { fill: colour, alpha },
+    radius: Math.max(DOT_RADIUS * ratio, width * 0.9),
+    centres: isSparse ? everyPoint(line, xs, ys) : alone,
+  };
+}
+
+function everyPoint(line: Line, xs: PixelScale, ys: PixelScale): number[] {
+  const centres: number[] = [];
+  for (let i = 0; i < line.x.length; i++) {
+    const value = line.y[i] as number;
+    if (value > ys.floor) centres.push(xs.at(line.x[i] as number), ys.at(value));
+  }
+  return centres;
+}
+
+/** Draw dots whole, also those whose centre lies on the edge of the plot. */
+export function paintDots(surface: Surface, { box, ratio }: Scene, { style, radius, centres }: Dots): void {
+  const reach = ratio / 2;
+  for (let i = 0; i < centres.length; i += 2) {
+    const x = centres[i] as number;
+    const y = centres[i + 1] as number;
+    const isInX = x >= box.left - reach && x <= box.left + box.width + reach;
+    if (isInX && y >= box.top - reach && y <= box.top + box.height + reach) surface.disc(style, x, y, radius);
   }
 }
 

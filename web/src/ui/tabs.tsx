@@ -1,6 +1,7 @@
 // Tabs as links: each has an address, so back, bookmarks and new tabs work.
 
 import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "../app/navigation";
 import type { Page } from "../app/route";
 import "./tabs.css";
@@ -22,8 +23,16 @@ export function Tabs({
   tabs: readonly Tab[];
   chosen: string;
 }): JSX.Element {
+  const row = useRef<HTMLElement>(null);
+  const shown = useRef("");
+  useLayoutEffect(() => {
+    // Numbers beside titles come later and make the row wider; who scrolled it is not disturbed otherwise.
+    const now = `${chosen} ${row.current?.scrollWidth}`;
+    if (now !== shown.current) showChosen(row.current);
+    shown.current = now;
+  });
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={row} class="tabs" aria-label={label}>
       {tabs.map((tab) => (
         <Link key={tab.id} to={tab.to} class="tab" aria-current={tab.id === chosen ? "page" : undefined}>
           {tab.title}
@@ -32,6 +41,17 @@ export function Tabs({
       ))}
     </nav>
   );
+}
+
+/** On a narrow screen the row scrolls: the chosen tab and a piece of its neighbours are in it. */
+function showChosen(row: HTMLElement | null): void {
+  const chosen = row?.querySelector<HTMLElement>("[aria-current]");
+  if (!row || !chosen) return;
+  const left = chosen.offsetLeft - row.offsetLeft;
+  const spare = 40;
+  if (left < row.scrollLeft + spare) row.scrollLeft = left - spare;
+  else if (left + chosen.offsetWidth + spare > row.scrollLeft + row.clientWidth)
+    row.scrollLeft = left + chosen.offsetWidth + spare - row.clientWidth;
 }
 
 export interface SegmentsProps<T extends string> {

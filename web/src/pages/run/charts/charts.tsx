@@ -21,7 +21,7 @@ import { clock } from "../clock";
 import { useRun } from "../model";
 import { useParam } from "../params";
 import { AttemptCharts } from "./attempt-charts";
-import { MediaStrip, MediaToggle } from "./media-strip";
+import { MediaBeside, MediaToggle } from "./media-beside";
 import { RunWorkspace } from "./run-workspace";
 import "./charts.css";
 
@@ -63,8 +63,12 @@ function Content({ workspace }: { workspace: RunWorkspace }): JSX.Element {
           </>
         )}
       </div>
-      {empty === null && <MediaStrip workspace={workspace} />}
-      {empty === null && <Here workspace={workspace} />}
+      {empty === null && (
+        <div class="charts-foot">
+          <MediaBeside workspace={workspace} />
+          <Here workspace={workspace} />
+        </div>
+      )}
     </div>
   );
 }
@@ -95,7 +99,7 @@ function Here({ workspace }: { workspace: RunWorkspace }): JSX.Element {
   if (at === null) {
     return (
       <div class="here quiet">
-        Point at a chart to read it; click to hold the place.
+        <span class="here-hint">Point at a chart to read it; click to hold the place.</span>
         <div class="here-end">
           <MediaToggle />
         </div>

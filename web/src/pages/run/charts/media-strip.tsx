@@ -7,13 +7,12 @@ import { useCallback, useEffect } from "preact/hooks";
 import { Link } from "../../../app/navigation";
 import { crosshair, isLocked, readings } from "../../../chart/crosshair";
 import { count, counted } from "../../../series/format";
-import { Button } from "../../../ui/button";
 import { ErrorNote } from "../../../ui/note";
 import { MediaCard } from "../media/card";
 import "../media/media.css";
 import { StepSlider, useStepKeys } from "../media/step-slider";
 import { nearestPlace, placeOf } from "../media/steps";
-import { type MediaAt, useMediaAt, useMediaKeys } from "../media/use-media";
+import { type MediaAt, useMediaAt } from "../media/use-media";
 import { useParam } from "../params";
 import type { RunWorkspace } from "./run-workspace";
 
@@ -22,26 +21,13 @@ const SLIDER = "media";
 /** Keys that stand side by side; the others are on the page of media. */
 const MOST = 20;
 
-/** Shows and hides media; not there where none were logged. */
-export function MediaToggle(): JSX.Element | null {
-  const { keys } = useMediaKeys();
-  const [shown, setShown] = useParam("media");
-  if (!keys?.length) return null;
-  return (
-    <Button icon="eye" pressed={shown === "1"} onClick={() => setShown(shown === "1" ? "" : "1")}>
-      Media
-    </Button>
-  );
+export interface MediaStripProps {
+  workspace: RunWorkspace;
+  /** The keys that hold media. */
+  names: readonly string[];
 }
 
-export function MediaStrip({ workspace }: { workspace: RunWorkspace }): JSX.Element | null {
-  const [shown] = useParam("media");
-  const { keys } = useMediaKeys();
-  if (shown !== "1" || !keys?.length) return null;
-  return <Strip workspace={workspace} names={keys.map((one) => one.key)} />;
-}
-
-function Strip({ workspace, names }: { workspace: RunWorkspace; names: readonly string[] }): JSX.Element {
+export function MediaStrip({ workspace, names }: MediaStripProps): JSX.Element {
   const some = names.slice(0, MOST);
   const media = useMediaAt(some);
   const { steps, step, values, nearest, stepsOf } = media;
