@@ -10,9 +10,11 @@ comes, asked over HTTP on a connection that is kept, answers uncompressed and no
     mlflow        GET metrics/get-history-bulk-interval, which its charts use, one request (it takes up to 100 runs),
                   max_results=1000: every tenth point
     TensorBoard   POST timeseries/timeSeries and scalars/scalars_multirun, which its two tabs use, one request; the
-                  quicker one counts. As it comes it keeps 1,000 points per run, chosen at random, in memory
+                  quicker one counts. As it comes it keeps 1,000 points per run, chosen at random, in memory; a second
+                  server (`--samples_per_plugin`) keeps them all, and so has the same data as ours
 
-Prints a table and, as the last line, JSON; exits with 1 unless Strobe takes at most 1/20 of each.
+Prints a table and, as the last line, JSON; exits with 1 unless Strobe, asked again, takes at most 1/20 of each, and,
+asked for the first time, at most 1/20 of those that answer from all points.
 
     python benchmarks/charts.py [--runs 100] [--points 10_000] [--repeat 15]
 """
@@ -140,13 +142,16 @@ def mlflow_ask(source: Path, directory: Path, num_runs: int) -> Iterator[tuple[s
 
 
 @contextmanager
-def tensorboard_ask(source: Path, directory: Path, num_runs: int) -> Iterator[tuple[str, dict[str, Ask]]]:
+def tensorboard_ask(
+    source: Path, directory: Path, num_runs: int, *, keep: int | None = None
+) -> Iterator[tuple[str, dict[str, Ask]]]:
     tracker = venvs.Package("tensorboard", (TENSORBOARD,))
     python = venvs.ensure(tracker, venvs.default_directory(), _say)
     made = _prepare(python, "tensorboard_points.py", source, directory / "logs")
     port = _free_port()
     command = [str(python), "-m", "tensorboard.main", "--logdir", str(directory / "logs"), "--port", str(port)]
-    with _serving([*command, "--host", "127.0.0.1"], directory, port) as client:
+    samples = ["--samples_per_plugin", f"scalars={keep}"] if keep else []
+    with _serving([*command, "--host", "127.0.0.1", *samples], directory, port) as client:
         form = "application/x-www-form-urlencoded"
         series = urlencode({"requests": json.dumps([{"plugin": "scalars", "tag": KEY}])}).encode()
         names = [f"run-{number:03}" for number in range(num_runs)]
@@ -156,7 +161,7 @@ def tensorboard_ask(source: Path, directory: Path, num_runs: int) -> Iterator[tu
             "scalars_multirun": lambda: client.ask("POST", "/data/plugin/scalars/scalars_multirun", scalars, form),
         }
         _wait_until(lambda: _has_read_all(asks["scalars_multirun"](), num_runs), "TensorBoard to read its files")
-        yield f"TensorBoard {made['version']}", asks
+        yield f"TensorBoard {made['version']}{', all points' if keep else ''}", asks
 
 
 def _has_read_all(answer: bytes, num_runs: int) -> bool:
@@ -252,20 +257,26 @@ def measure(directory: Path, num_runs: int, points: int, repeat: int, columns: l
     np.save(source, values)
     with (
         local_server(directory / "strobe") as server,
-        mlflow_ask(source, directory / "mlflow", num_runs) as (mlflow, mlflow_asks),
-        tensorboard_ask(source, directory / "tensorboard", num_runs) as (tensorboard, tensorboard_asks),
+        mlflow_ask(source, directory / "mlflow", num_runs) as mlflow,
+        tensorboard_ask(source, directory / "sampled", num_runs) as sampled,
+        tensorboard_ask(source, directory / "whole", num_runs, keep=points) as whole,
     ):
-        asks = {
-            **strobe_asks(server, values, columns),
-            **{f"{mlflow} {name}": ask for name, ask in mlflow_asks.items()},
-            **{f"{tensorboard} {name}": ask for name, ask in tensorboard_asks.items()},
-        }
+        peers = dict([mlflow, sampled, whole])
+        asks = strobe_asks(server, values, columns)
+        asks |= {f"{peer}: {name}": ask for peer, found in peers.items() for name, ask in found.items()}
         calls = take_turns(asks, repeat)
-    peers = {
-        name: min(found["s"] for call, found in calls.items() if call.startswith(f"{name} "))
-        for name in (mlflow, tensorboard)
-    }
-    return {"calls": calls, "ratios": {name: calls["strobe"]["s"] / peer for name, peer in peers.items()}}
+    quickest = {peer: min(calls[f"{peer}: {name}"]["s"] for name in found) for peer, found in peers.items()}
+    from_a_sample = sampled[0]
+    verdicts: list[tuple[str, float, float | None]] = [
+        (f"of {peer}'s time", calls["strobe"]["s"] / took, AT_MOST) for peer, took in quickest.items()
+    ]
+    # A first answer, computed from all points, is not held against a sample that lies in memory: it is told only.
+    verdicts += [
+        (f"first time, of {peer}'s time", calls["strobe, first time"]["s"] / took, bar)
+        for peer, took in quickest.items()
+        for bar in [None if peer == from_a_sample else AT_MOST]
+    ]
+    return {"calls": calls, "verdicts": verdicts}
 
 
 def main() -> int:
@@ -279,14 +290,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="strobe-charts-") as name:
         result = measure(Path(name), args.runs, args.points, args.repeat, columns)
     for call, found in result["calls"].items():
-        print(f"{call:<44} {found['s'] * 1e3:>8.1f} ms {found['bytes'] / 1e6:>8.2f} MB")
-    for peer, ratio in result["ratios"].items():
-        is_met = ratio <= AT_MOST
-        value = f"1/{1 / ratio:.1f}"
-        print(f"{f'{args.runs} runs x {args.points:,}, strobe / {peer}':<60} {value:<10} <= 1/20   ", end="")
-        print("met" if is_met else "MISSED")
+        print(f"{call:<56} {found['s'] * 1e3:>8.1f} ms {found['bytes'] / 1e6:>8.2f} MB")
+    for name, ratio, bar in result["verdicts"]:
+        verdict = "" if bar is None else f"<= 1/20   {'met' if ratio <= bar else 'MISSED'}"
+        print(f"{f'{args.runs} runs x {args.points:,}, {name}':<80} 1/{1 / ratio:<8.1f} {verdict}")
     print(json.dumps(result))
-    return 0 if all(ratio <= AT_MOST for ratio in result["ratios"].values()) else 1
+    return 0 if all(bar is None or ratio <= bar for _, ratio, bar in result["verdicts"]) else 1
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ After each online repetition the rows that the server has are counted; a row tha
 
 Prints a table and, as the last line, JSON; exits with 1 when the median online is more than 1.5 x the median offline.
 
-    python benchmarks/online.py [--repeat 7] [--profile v1-scalars,v1-tables]
+    python benchmarks/online.py [--repeat 11] [--profile v1-scalars,v1-tables]
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--repeat", type=int, default=11)
     parser.add_argument("--profile", default="v1-scalars,v1-tables", metavar="NAMES")
     parser.add_argument("--venvs", type=Path, default=venvs.default_directory(), metavar="DIR")
     args = parser.parse_args()
