@@ -32,20 +32,28 @@ class Family:
         fp32: tuple[str, ...],
         int8: tuple[str, ...] = (),
         int8_tolerance: float = 0.3,
+        training_tolerance: float = 1e-2,
+        training_version: int = 1,
     ) -> tuple[Benchmark, ...]:
         """Declare one size; `fp32` and `int8` are what is done otherwise there, none in 8 bits if that is empty."""
         declare = partial(
             Benchmark,
             model=self.model,
-            version=1,
             owner="strobe",
             units="ex/s",
             tier=tier,
             batch_sizes=batch_sizes,
             max_batch=max_batch,
         )
-        infer = partial(declare, mode="Inference", latency=LATENCY)
-        train = partial(declare, mode="Training", config=f"{name}-fp32", parameters=parameters, tolerance=1e-2)
+        infer = partial(declare, mode="Inference", version=1, latency=LATENCY)
+        train = partial(
+            declare,
+            mode="Training",
+            version=training_version,
+            config=f"{name}-fp32",
+            parameters=parameters,
+            tolerance=training_tolerance,
+        )
         optimized = partial(infer, implementation="Optimized", workload=f"{self.package}.optimized:inference")
         rows = [
             infer(

@@ -35,5 +35,13 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *_sizes("101-32x4d-16x112", {"config": "101-32x4d"}, tier="full", batch_sizes=(4,)),
     *_family.precisions("101-32x4d-16x112", {"config": "101-32x4d"}, batch_size=4, max_batch=64),
     *_sizes("101-32x8d-16x112", {"config": "101-32x8d"}, tier="full", batch_sizes=(4,)),
-    *_sizes("101-32x4d-4x56", {"config": "101-32x4d", "frames": 4, "image_size": 56}, tier="ci", batch_sizes=(2,)),
+    *_sizes(
+        "101-32x4d-4x56",
+        {"config": "101-32x4d", "frames": 4, "image_size": 56},
+        tier="ci",
+        batch_sizes=(2,),
+        # Norms over two clips, and losses that first rise: 32 bits err by 0.002 (plain loops) to 0.016 (oneDNN) here.
+        training_tolerance=0.05,
+        training_version=2,
+    ),
 )
