@@ -40,7 +40,7 @@ def check_buckets(store: MemoryPages, points: Points, seed: int, series: int = 1
     rng = np.random.default_rng(seed)
     for (level, number), page in store.pages[series].items():
         if level:
-            buckets, size = load_buckets(page), 16 * 4 ** (level - 1)
+            (buckets,), size = load_buckets([page]), 16 * 4 ** (level - 1)
             assert len(buckets) == 256
             for index in (0, 255, *rng.integers(0, 256, 3).tolist()):
                 start = (number * 256 + index) * size

@@ -33,7 +33,7 @@ from strobe.store.series.page import (
     page_above,
 )
 from strobe.store.series.point import Curve
-from strobe.store.series.pyramid import load_buckets, load_curve
+from strobe.store.series.pyramid import load_buckets, load_curves
 
 _Curve = TypeVar("_Curve", bound=Curve)
 
@@ -116,8 +116,14 @@ class _Descent:
             missing = [number for number in wanted if (self._series, level, number) not in self._pages]
             if missing:
                 yield from self.fetch([PageRange(self._series, level, number, number) for number in missing])
-            for number, places in wanted.items():
-                self._look(self._pages[self._series, level, number], places)
+            pages = [self._pages[self._series, level, number] for number in wanted]
+            pages = [page for page in pages if _overlaps(page, self._window)]
+            if level == 0:
+                for page, points in zip(pages, load_curves(pages), strict=True):
+                    self._keep_points(page, points, wanted[page.number])
+            else:
+                for page, buckets in zip(pages, load_buckets(pages), strict=True):
+                    self._keep_buckets(page, buckets, wanted[page.number])
 
     def look_below_all(self) -> None:
         """Have what lies one level below every bucket kept looked at instead of it."""
@@ -128,17 +134,13 @@ class _Descent:
             else:
                 self.kept.append(piece)
 
-    def _look(self, page: Page, places: list[Array] | None) -> None:
-        if not _overlaps(page, self._window):
-            return
-        if page.level == 0:
-            points = load_curve(page)
-            if places is not None:
-                points = points.take(np.concatenate(places))
-            buckets = Buckets.of_points(select(points, self._window))
-            self.kept.append(_Piece(0, page.number, np.empty(0, np.int64), buckets))
-            return
-        buckets = load_buckets(page)
+    def _keep_points(self, page: Page, points: Curve, places: list[Array] | None) -> None:
+        if places is not None:
+            points = points.take(np.concatenate(places))
+        buckets = Buckets.of_points(select(points, self._window))
+        self.kept.append(_Piece(0, page.number, np.empty(0, np.int64), buckets))
+
+    def _keep_buckets(self, page: Page, buckets: Buckets, places: list[Array] | None) -> None:
         chosen = np.arange(len(buckets)) if places is None else np.concatenate(places)
         if places is not None:
             buckets = buckets.take(chosen)

@@ -6,13 +6,24 @@ page numbers alone. So all that is needed can be asked for at once, and the maki
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from strobe.store.series.bucket import Buckets
-from strobe.store.series.column import Array, PageCorrupt, assemble, decode, encode_pages, pack_floats, pack_ints
+from strobe.store.series.column import (
+    Array,
+    Layout,
+    PageCorrupt,
+    assemble,
+    decode_alike,
+    encode_pages,
+    layout_of,
+    pack_floats,
+    pack_ints,
+)
 from strobe.store.series.lockstep import Pages
 from strobe.store.series.page import (
     BUCKETS_PER_PAGE,
@@ -29,22 +40,22 @@ from strobe.store.series.point import CURVE_INTS, Curve, Points
 
 def load_points(page: Page) -> Points:
     """Return the points of a raw page."""
-    return Points(*_decode(page))
+    return Points(*_decode([page])[0])
 
 
-def load_curve(page: Page) -> Curve:
-    """Return what a chart needs of a raw page, at half the cost."""
-    return Curve(*_decode(page, CURVE_INTS))
+def load_curves(pages: Sequence[Page]) -> list[Curve]:
+    """Return what a chart needs of raw pages, at half the cost."""
+    return [Curve(*found) for found in _decode(pages, CURVE_INTS)]
 
 
 def load_values(page: Page) -> Array:
     """Return the values of a raw page alone, as a matrix of one row."""
-    return _decode(page, 0)[1]
+    return _decode([page], 0)[0][1]
 
 
-def load_buckets(page: Page) -> Buckets:
-    """Return the buckets of a page above level 0."""
-    return Buckets(*_decode(page))
+def load_buckets(pages: Sequence[Page]) -> list[Buckets]:
+    """Return the buckets of pages above level 0."""
+    return [Buckets(*found) for found in _decode(pages)]
 
 
 def raw_pages(choir: Sequence[int], number: int, ints: Array, values: Array) -> list[Page]:
@@ -131,20 +142,28 @@ def upper_pages(choir: Sequence[int], first: int, buckets: Buckets, count: int, 
             kept = min(each, (run.above_end * FAN_OUT - run.first) * BUCKETS_PER_PAGE)
             parts: list[Buckets] = []
             for index, series in enumerate(choir):
-                parts += [load_buckets(known[series, run.level, number]) for number in before]
+                parts += load_buckets([known[series, run.level, number] for number in before])
                 parts.append(buckets.take(slice(index * each, index * each + kept)))
-                parts += [load_buckets(known[series, run.level, number]) for number in after]
+                parts += load_buckets([known[series, run.level, number] for number in after])
             children = Buckets.concat(parts)
             # No group reaches into the next series: each has whole pages here, and a page is a multiple of the fan-out.
             buckets = children.grouped(np.arange(0, len(children), FAN_OUT))
     return pages
 
 
-def _decode(page: Page, max_ints: int | None = None) -> tuple[Array, Array]:
-    try:
-        return decode(page.body, max_ints)
-    except PageCorrupt as exc:
-        raise PageCorrupt(f"series {page.series}, level {page.level}, page {page.number}: {exc}") from exc
+def _decode(pages: Sequence[Page], max_ints: int | None = None) -> list[tuple[Array, Array]]:
+    """Return the columns of each page; those of one layout, as most are, are decoded together."""
+    alike: dict[Layout, list[int]] = defaultdict(list)
+    for index, page in enumerate(pages):
+        try:
+            alike[layout_of(page.body)].append(index)
+        except PageCorrupt as exc:
+            raise PageCorrupt(f"series {page.series}, level {page.level}, page {page.number}: {exc}") from exc
+    found: dict[int, tuple[Array, Array]] = {}
+    for layout, indices in alike.items():
+        ints, floats = decode_alike(layout, [pages[index].body for index in indices], max_ints)
+        found.update((index, (ints[:, place], floats[:, place])) for place, index in enumerate(indices))
+    return [found[index] for index in range(len(pages))]
 
 
 def _bucket_pages(choir: Sequence[int], level: int, number: int, buckets: Buckets) -> Iterator[Page]:

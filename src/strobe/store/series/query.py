@@ -19,7 +19,7 @@ from strobe.store.series.line import Line, Source, Zone, open_zones
 from strobe.store.series.lockstep import Exchange, Task, run, together
 from strobe.store.series.page import FAN_OUT, POINTS_PER_BUCKET, PageRange, PageStore
 from strobe.store.series.point import Curve, Points
-from strobe.store.series.pyramid import load_curve
+from strobe.store.series.pyramid import load_curves
 from strobe.store.series.read import read_zone
 
 Axis: TypeAlias = Literal["step", "time"]
@@ -94,7 +94,7 @@ def _num_points(source: Source) -> int:
 def _raw(source: Source) -> Task[Curve]:
     series, known = source.part.series, source.known
     pages = yield Exchange(fetch=[PageRange(series, 0, known.low, known.high)] if known.low <= known.high else [])
-    found = [load_curve(pages[series, 0, number]) for number in range(known.low, known.high + 1)]
+    found = load_curves([pages[series, 0, number] for number in range(known.low, known.high + 1)])
     return select(Curve.concat([*found, source.tail.curve]), source.window)
 
 
