@@ -115,6 +115,15 @@ class TestShow:
         assert page["metadata"]["host"] == "h1"
         assert page["damages"] == []
 
+    def test_csv(self, strobe: Strobe, three: Home) -> None:
+        header, loss, *_ = strobe("run", "show", "aa1", "--csv").out.splitlines()
+        figures = dict(zip(header.split(","), loss.split(","), strict=True))
+        assert figures["metric"] == "loss"
+        assert (figures["last"], figures["min_step"], figures["best"], figures["count"]) == ("0.2", "4", "0.2", "5")
+
+    def test_show_stands_by_itself_too(self, strobe: Strobe, three: Home) -> None:
+        assert strobe("show", "aa1").out == strobe("run", "show", "aa1").out
+
     def test_a_failed_run_shows_its_error(self, strobe: Strobe, home: Home) -> None:
         from strobe.journal import Header, Writer, event
 

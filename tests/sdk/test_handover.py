@@ -58,6 +58,17 @@ def test_it_returns_when_the_agent_says_that_everything_is_there(
     assert capsys.readouterr().err == ""
 
 
+def test_it_says_that_everything_is_there(
+    started: Callable[..., strobe.Run], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STROBE_QUIET", "false")
+    run = started(finish_timeout=20)
+    run.log({"x": 1})
+    say(run, settled=[writer_of(run)])
+    run.finish()
+    assert f"synced, the server has everything of {run.id}" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_it_waits_no_longer_than_it_may(
     started: Callable[..., strobe.Run], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

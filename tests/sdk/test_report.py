@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -108,8 +109,8 @@ def test_end_block_byte_for_byte(replay: Callable[..., Any]) -> None:
         "epoch": digest([0, 0, 1, 1, 2]),
     }
     assert end_block(replay(metrics)).splitlines() == [
-        "strobe: bright-comet-12 finished after 2m 13s",
-        "  4 rows, 0 rejected - Strobe took 0.02 % of the time",
+        "strobe: bright-comet-12 finished after 2m 13s - 4 rows (0.03/s), 0 rejected",
+        "  Strobe took 0.02 % of the time",
         "  metric        last    best  @ step  course",
         "  val/accuracy   0.8     0.9       2  .+@@@",
         "  loss           1.5       1       3  @*-.:",
@@ -120,9 +121,9 @@ def test_end_block_byte_for_byte(replay: Callable[..., Any]) -> None:
 
 
 def test_end_block_on_a_terminal(replay: Callable[..., Any]) -> None:
-    block = end_block(replay(), terminal=tty())
+    block = end_block(replay(), terminal=tty(columns=120))
     assert COLOUR.sub("", block).splitlines()[0] == (
-        "strobe: bright-comet-12 finished after 2m 13s · 4 rows, 0 rejected · Strobe took 0.02 % of the time"
+        "strobe: bright-comet-12 finished after 2m 13s · 4 rows (0.03/s), 0 rejected · Strobe took 0.02 % of the time"
     )
     assert "▁" in block
     assert COLOUR.search(block)
@@ -136,8 +137,9 @@ def test_one_screen_at_most(replay: Callable[..., Any]) -> None:
     for lines in (24, 10, 60):
         block = COLOUR.sub("", end_block(replay(metrics), terminal=tty(lines=lines))).splitlines()
         assert len(block) < max(lines, 11)
-        assert block[2].startswith("  val/loss")
-        hidden = 51 - (len(block) - 5)
+        header = next(place for place, line in enumerate(block) if line.startswith("  metric"))
+        assert block[header + 1].startswith("  val/loss")
+        hidden = 51 - sum("norm" in line or "val/loss" in line for line in block)
         assert f"  + {hidden} more metrics: strobe run show mnist/ab12cd34 --all" in block
 
 
@@ -151,6 +153,39 @@ def test_lines_fit_the_screen_and_align(replay: Callable[..., Any], columns: int
     assert all(len(line) <= max(columns, 60) for line in block)
     header, first = next(pair for pair in pairwise(block) if "last" in pair[0])
     assert header.index("last") + 4 == re.search(r"0\.25", first).end()  # type: ignore[union-attr]
+
+
+def test_the_command_that_does_it_again(replay: Callable[..., Any], tmp_path: Path) -> None:
+    told = {"name": "n", "command": "python train.py --lr 0.1", "cwd": os.getcwd()}
+    assert "  again   python train.py --lr 0.1" in end_block(replay(attributes=told)).splitlines()
+    elsewhere = end_block(replay(attributes={**told, "cwd": "/data/my code"})).splitlines()
+    assert "  again   cd '/data/my code' && python train.py --lr 0.1" in elsewhere
+
+
+def test_what_became_of_it_against_a_baseline(replay: Callable[..., Any]) -> None:
+    metrics = {
+        "loss": digest([3.0, 1.5]),  # the best counts where there is one
+        "val/accuracy": digest([0.2, 0.9]),
+        "epoch": digest([0, 2]),
+        "new/loss": digest([1.0]),
+        "lr": digest([0.5, 0.1]),
+    }
+    before = {
+        "loss": digest([2.0, 2.5]),
+        "val/accuracy": digest([0.1, 0.9]),
+        "epoch": digest([0, 0]),
+        "lr": digest([1.0, math.nan]),
+    }
+    baseline = replay(before, attributes={"name": "the-old-one"})
+    block = end_block(replay(metrics), baseline=baseline)
+    cells = {line.split()[0]: line for line in block.splitlines() if line.startswith("  ")}
+    assert "vs the-old-one" in cells["metric"]
+    place = cells["metric"].index("vs the-old-one") + len("vs the-old-one")
+    assert cells["loss"][:place].endswith("  -25 %")
+    assert cells["val/accuracy"][:place].endswith("  same")
+    assert cells["epoch"][:place].endswith("  +2")
+    assert cells["new/loss"][:place].endswith("   ")
+    assert cells["lr"][:place].endswith("   ")
 
 
 def test_failed_run_shows_the_last_line_of_the_error(replay: Callable[..., Any]) -> None:
@@ -188,7 +223,7 @@ def test_commands_can_be_pasted(replay: Callable[..., Any]) -> None:
 
 def test_rows_and_url_can_be_given(replay: Callable[..., Any]) -> None:
     block = end_block(replay(), rows=1, url="https://host/run")
-    assert "1 row, 0 rejected" in block
+    assert "1 row (0.0075/s), 0 rejected" in block
     assert "  where   https://host/run" in block
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -131,3 +132,25 @@ def test_finish_timeout(
     gate.set()
     assert "not copied in time" in capsys.readouterr().err
     assert replay_of(run).state == "finished"
+
+
+@shows("baseline")
+def test_baseline(start: Start, capsys: pytest.CaptureFixture[str]) -> None:
+    first = start()
+    first.log({"loss": 2.0})
+    first.finish()
+    second = start(baseline=first.id, silent=False)
+    second.log({"loss": 1.0})
+    second.finish()
+    assert re.search(r"\bloss .* -50 %", capsys.readouterr().err)
+
+
+def test_a_baseline_that_is_not_there_is_told_and_nothing_more(
+    start: Start, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = start(baseline="nobody", silent=False)
+    run.log({"loss": 1.0})
+    run.finish()
+    told = capsys.readouterr().err
+    assert "no comparison with the baseline 'nobody'" in told
+    assert "finished" in told

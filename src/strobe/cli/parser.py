@@ -19,6 +19,7 @@ Subparsers = Any
 #: name → (module of strobe.cli, what it is for). A group whose module is not there yet is left out.
 GROUPS: dict[str, tuple[str, str]] = {
     "run": ("run", "list, show, compare, follow, export and remove runs"),
+    "show": ("show", "show one run: state, config, metrics with their course, files"),
     "du": ("du", "disk use per project and run, and the quota"),
     "home": ("home", "where everything lies"),
     "journal": ("journal", "verify, repair and dump journal files"),

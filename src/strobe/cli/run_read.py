@@ -13,6 +13,7 @@ from strobe.cli.render import Screen, duration_text, time_text, value_text, writ
 from strobe.cli.target import add_host, api_of, reader_of
 
 _DEFAULT_LIMIT = 20
+_FIGURES = ("last", "last_step", "min", "min_step", "max", "max_step", "mean", "best", "best_step", "count", "nan")
 STATES = ("running", "finished", "failed", "crashed", "killed", "preempted")
 
 
@@ -41,16 +42,7 @@ def register(verbs: Subparsers) -> None:
     ls.add_argument("--csv", action="store_true", help="print CSV")
     add_host(ls)
 
-    show = add_command(
-        verbs,
-        "show",
-        _show,
-        summary="show one run: state, config, metrics with their course, files",
-        examples=["strobe run show latest", "strobe run show mnist/3kf0 --json"],
-    )
-    show.add_argument("run", metavar="RUN", nargs="?", default="latest", help="the run (default: latest)")
-    show.add_argument("-a", "--all", action="store_true", help="all metrics and config keys, however many")
-    add_host(show)
+    register_show(verbs, "strobe run show")
 
     tail = add_command(
         verbs,
@@ -65,6 +57,21 @@ def register(verbs: Subparsers) -> None:
     tail.add_argument("-k", "--key", action="append", metavar="KEY", help="only this metric; may be repeated")
     tail.add_argument("--once", action="store_true", help="print what is there and end")
     tail.add_argument("--no-console", action="store_true", help="rows only")
+
+
+def register_show(commands: Subparsers, typed: str) -> None:
+    """Add `show`, which is typed often enough to stand beside its group, too."""
+    show = add_command(
+        commands,
+        "show",
+        _show,
+        summary="show one run: state, config, metrics with their course, files",
+        examples=[f"{typed} latest", f"{typed} mnist/3kf0 --json", f"{typed} latest --csv"],
+    )
+    show.add_argument("run", metavar="RUN", nargs="?", default="latest", help="the run (default: latest)")
+    show.add_argument("-a", "--all", action="store_true", help="all metrics and config keys, however many")
+    show.add_argument("--csv", action="store_true", help="print the metrics' figures as CSV")
+    add_host(show)
 
 
 def _ls(args: Namespace) -> int:
@@ -128,6 +135,10 @@ def value_or_blank(value: Any) -> str:
     return "" if value is None or value is ABSENT else value_text(value)
 
 
+def _figures(found: dict[str, Any]) -> list[str]:
+    return [value_or_blank(found[name]) for name in _FIGURES]
+
+
 def _show(args: Namespace) -> int:
     from strobe.api.card import card
     from strobe.cli.card import card_lines
@@ -137,6 +148,8 @@ def _show(args: Namespace) -> int:
     page = card(run)
     if args.json:
         screen.json(page)
+    elif args.csv:
+        write_csv(["metric", *_FIGURES], [[key, *_figures(found)] for key, found in page["metrics"].items()])
     else:
         for line in card_lines(page, screen, everything=args.all):
             screen.out(line)

@@ -107,6 +107,8 @@ def _conclude(recorder: Recorder, state: SyncState | None, nobody: str | None, *
     if _is_settled(state, recorder):
         if state is not None and state.num_left_out:
             terminal.warn(f"{state.num_left_out} records were not uploaded: {state.error}")
+        else:
+            terminal.log(f"synced, the server has everything of {recorder.run_dir.run_path.id}")
         return
     if state is not None and _is_refused(state, recorder):
         terminal.warn(f"not uploaded: {state.error}; the run is safe in {recorder.run_dir.path}, {ship} later")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strobe.artifact import Artifact
+    from strobe.home import RunDir
     from strobe.journal.replay import Replay
     from strobe.sdk.artifacts import Artifacts
     from strobe.sdk.files import Files
@@ -331,16 +332,31 @@ class RunParts:
         replay = self._replay()
         if replay.is_partial:
             replay.assume_end(self._recorder.writer.header, ended)
-        terminal.write(end_block(replay, terminal=terminal, url=getattr(self, "url", None)))
+        url = getattr(self, "url", None)
+        terminal.write(end_block(replay, terminal=terminal, url=url, baseline=self._baseline()))
 
-    def _replay(self) -> Replay:
+    def _replay(self, run_dir: RunDir | None = None) -> Replay:
         from strobe.journal.replay import Replay
 
         elapsed_s = (time.perf_counter_ns() - self._began_ns) / 1e9
         until = time.monotonic() + max(_END_BLOCK_S, _END_BLOCK_SHARE * elapsed_s)
-        replay = Replay(self._recorder.run_dir)
+        replay = Replay(run_dir or self._recorder.run_dir)
         replay.refresh(keep_going=lambda: time.monotonic() < until)
         return replay
+
+    def _baseline(self) -> Replay | None:
+        """Return the run that the end of this one is compared with."""
+        name = self._settings.baseline
+        if not name:
+            return None
+        from strobe.api import Api
+        from strobe.errors import Error
+
+        try:
+            return self._replay(Api(self._recorder.home.path).run(name).run_dir)
+        except Error as exc:
+            self._recorder.warn(f"no comparison with the baseline {name!r}: {exc}")
+            return None
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from strobe.sdk.report.text import mimebundle

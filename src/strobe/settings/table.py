@@ -176,6 +176,9 @@ class Table:
     show_emoji: bool = setting(Flag(), False, "Accepted for wandb's sake; Strobe prints no emoji.", wandb="show_emoji")
     show_colors: bool | None = setting(
         Flag(), None, "Print in colour.", wandb="show_colors", default_shown="on a terminal")
+    baseline: str | None = setting(
+        Text(), None,
+        "Run of the home that the lines at the end of a run compare it with: an id, a name, or project/id.")
     init_timeout: float = setting(
         Number(least=0), 90.0, "Accepted for wandb's sake; `init()` waits for nothing.", wandb="init_timeout")
     finish_timeout: float = setting(

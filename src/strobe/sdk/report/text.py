@@ -6,8 +6,10 @@ caller's. The picture for notebooks is in picture.py. The start line is on `init
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from strobe.terminal import PREFIX, Terminal, number
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from strobe.journal.digest import MetricDigest
 
 #: lines of the block that are not metrics, and a line for the prompt after it
-_OTHER_LINES = 10
+_OTHER_LINES = 12
 _MAX_METRICS = 20
 _MIN_METRICS = 3
 _MAX_NAME = 40
@@ -42,14 +44,22 @@ def start_line(
     return f"{terminal.style(PREFIX.rstrip(), 'blue')} {name} {dot} {_one_line(path.project)} {dot} {where}\n"
 
 
-def end_block(replay: Any, *, terminal: Terminal | None = None, rows: int | None = None, url: str | None = None) -> str:
+def end_block(
+    replay: Any,
+    *,
+    terminal: Terminal | None = None,
+    rows: int | None = None,
+    url: str | None = None,
+    baseline: Any = None,
+) -> str:
     """Return the block that `finish()` prints: how it ended, every metric's course, last and best, where it is.
 
-    `replay` is a `strobe.journal.Replay`. At most one screen; without a terminal plain ASCII of 80 columns.
+    `replay` is a `strobe.journal.Replay`, and so is the `baseline` that it is compared with, if any. At most one
+    screen; without a terminal plain ASCII of 80 columns.
     """
     if terminal is None:
         terminal = Terminal(_Nowhere(), environ={})  # type: ignore[arg-type]  # it only has to answer questions
-    return _Block(replay, terminal, rows, url).text()
+    return _Block(replay, terminal, rows, url, baseline).text()
 
 
 def sparkline(values: Sequence[float | int | None], width: int = 24, *, ascii: bool = False) -> str:
@@ -83,8 +93,9 @@ class _Nowhere:
 
 
 class _Block:
-    def __init__(self, replay: Any, terminal: Terminal, rows: int | None, url: str | None) -> None:
+    def __init__(self, replay: Any, terminal: Terminal, rows: int | None, url: str | None, baseline: Any) -> None:
         self.replay = replay
+        self.baseline = baseline
         self.terminal = terminal
         self.width = max(40, min(terminal.width, 160))
         self.is_ascii = not terminal.has_unicode
@@ -102,22 +113,34 @@ class _Block:
         name = style(_one_line(replay.attributes.get("name") or replay.path.id), "bold")
         parts = [
             f"{name} {style(state, colour)}{self._took()}",
-            f"{_count(self.rows, 'row')}, {style(rejected, 'red') if replay.rejected else rejected}",
+            f"{_count(self.rows, 'row')}{self._rate()}, {style(rejected, 'red') if replay.rejected else rejected}",
         ]
         share = getattr(replay, "share", None)
         if share is not None:
             parts.append(f"Strobe took {_percent(share)} of the time")
         dot = " - " if self.is_ascii else " · "
-        first = f"{style(PREFIX.rstrip(), 'blue')} {parts[0]}"
-        whole = dot.join([first, *parts[1:]])
-        if len(re.sub(r"\x1b\[[0-9;]*m", "", whole)) <= self.width:
-            return [whole]
-        return [first, f"  {dot.join(parts[1:])}"]
+        lines = [f"{style(PREFIX.rstrip(), 'blue')} {parts[0]}"]
+        for part in parts[1:]:
+            longer = lines[-1] + dot + part
+            fits = len(re.sub(r"\x1b\[[0-9;]*m", "", longer)) <= self.width
+            lines = [*lines[:-1], longer] if fits else [*lines, f"  {part}"]
+        return lines
+
+    def _seconds(self) -> float | None:
+        if not self.replay.ended_ns or not self.replay.started_ns:
+            return None
+        return float((self.replay.ended_ns - self.replay.started_ns) / 1e9)
 
     def _took(self) -> str:
-        if not self.replay.ended_ns or not self.replay.started_ns:
+        seconds = self._seconds()
+        return "" if seconds is None else f" after {duration(seconds)}"
+
+    def _rate(self) -> str:
+        seconds = self._seconds()
+        if not seconds or not self.rows:
             return ""
-        return f" after {duration((self.replay.ended_ns - self.replay.started_ns) / 1e9)}"
+        rate = self.rows / seconds
+        return f" ({f'{rate:,.0f}' if rate >= 100 else f'{rate:.2g}'}/s)"
 
     def _error(self) -> list[str]:
         lines = [line.strip() for line in str(self.replay.error or "").splitlines() if line.strip()]
@@ -136,13 +159,13 @@ class _Block:
         if not shown:
             return []
         cells = [self._cells(name, digest) for name, digest in shown]
-        header = ["metric", "last", "best", "@ step", ""]
-        widths = [max(len(row[column]) for row in [header, *cells]) for column in range(5)]
-        spark_width = min(24, self.width - sum(widths) - 2 * 6 - (2 if widths[4] else 0))
+        header = ["metric", "last", "best", "@ step", self._versus(), ""]
+        widths = [max(len(row[column]) for row in [header, *cells]) for column in range(6)]
+        spark_width = min(24, self.width - sum(widths) - 2 * sum(width > 0 for width in widths) - 2)
         lines = [self.terminal.style(self._row(header, widths, "course" if spark_width > 5 else ""), "dim")]
         for row, (_, digest) in zip(cells, shown, strict=True):
             course = sparkline(digest.spark, spark_width, ascii=self.is_ascii) if spark_width > 5 else ""
-            lines.append(self._row(row, widths, course.ljust(spark_width) if widths[4] else course, is_metric=True))
+            lines.append(self._row(row, widths, course.ljust(spark_width) if widths[5] else course, is_metric=True))
         if len(shown) < len(ranked):
             more = _count(len(ranked) - len(shown), "more metric")
             lines.append(f"  + {more}: {self._command('show', '--all')}")
@@ -158,15 +181,31 @@ class _Block:
         else:
             cells += ["", ""]
         odd = [f"{count:,} {word}" for count, word in _odd_counts(digest) if count]
-        return [*cells, ", ".join(odd)]
+        return [*cells, self._against(name, digest), ", ".join(odd)]
+
+    def _versus(self) -> str:
+        if self.baseline is None:
+            return ""
+        return f"vs {self._cut(_one_line(self.baseline.attributes.get('name') or self.baseline.path.id), 16)}"
+
+    def _against(self, name: str, digest: MetricDigest) -> str:
+        """Return how far a metric is from the baseline's: the best where both have one, else the last."""
+        other = None if self.baseline is None else self.baseline.metrics.get(name)
+        if other is None:
+            return ""
+        is_best = digest.best is not None and other.best is not None
+        ours, theirs = (digest.best, other.best) if is_best else (digest.last, other.last)
+        return _difference(ours, theirs)
 
     def _row(self, row: list[str], widths: list[int], course: str, *, is_metric: bool = False) -> str:
-        name, last, best_value, step, odd = row
+        name, last, best_value, step, versus, odd = row
         shown_odd = self.terminal.style(odd, "red") if is_metric and odd else odd
         cells = [name.ljust(widths[0]), last.rjust(widths[1]), best_value.rjust(widths[2]), step.rjust(widths[3])]
         if is_metric:
             course = self.terminal.style(course, "cyan")
             cells[1] = self.terminal.style(cells[1], "bold")
+        if widths[4]:
+            cells.append(versus.rjust(widths[4]))
         return "  " + "  ".join([*cells, course, shown_odd])
 
     # -- where it is -------------------------------------------------------------------------------------------------
@@ -179,8 +218,16 @@ class _Block:
             places = f"{_count(damages, 'place')} in the journal cannot be read"
             lines.append(f"  {'damaged':<8}{self.terminal.style(places, 'red')}: strobe journal verify {directory}")
         lines.append(f"  {'where':<8}{self.terminal.style(self.url or shorten_home(directory), 'cyan')}")
+        if command := self.replay.attributes.get("command"):
+            again = f"cd {shlex.quote(shorten_home(cwd))} && {command}" if (cwd := self._elsewhere()) else command
+            lines.append(f"  {'again':<8}{self._cut(_one_line(again), self.width - 10)}")
         lines.append(f"  {'next':<8}{self._command('show')}")
         return lines
+
+    def _elsewhere(self) -> str | None:
+        """Return where the run was started, if that is not where we are."""
+        cwd = self.replay.attributes.get("cwd")
+        return cwd if cwd and cwd != os.getcwd() else None
 
     def _command(self, verb: str, *options: str) -> str:
         from strobe.home import LOCAL_ENTITY
@@ -202,6 +249,18 @@ class _Block:
 
 def _count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _difference(ours: Any, theirs: Any) -> str:
+    """Return the way from one value to another, in percent where that says something."""
+    values = (ours, theirs)
+    if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in values):
+        return ""
+    if ours == theirs:
+        return "same"
+    if theirs == 0 or abs(ours - theirs) > 10 * abs(theirs):
+        return f"{ours - theirs:+.3g}"
+    return f"{100 * (ours - theirs) / abs(theirs):+.3g} %"
 
 
 def _odd_counts(digest: MetricDigest) -> list[tuple[int, str]]:
