@@ -12,7 +12,7 @@ from strobe.swarm.dht import DHT, Options
 from strobe.swarm.experts import ExpertPlace, ServerOptions, parse_uid
 from strobe.swarm.net import Address, PeerId
 from tests.swarm.experts.peers import HIDDEN, server
-from tests.swarm.net.relays import QUICK
+from tests.swarm.net.relay.relays import QUICK
 
 pytestmark = pytest.mark.frameworks
 

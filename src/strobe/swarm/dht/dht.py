@@ -31,7 +31,7 @@ from strobe.swarm.net.address import Address
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import PeerId
-from strobe.swarm.net.relay_limits import RelayLimits
+from strobe.swarm.net.relay.limits import RelayLimits
 
 _Result = TypeVar("_Result")
 _Value = ValueWithExpiration | None

@@ -25,7 +25,7 @@ from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.loop import new_event_loop
 from strobe.swarm.net.peer_network import PeerNetwork
-from strobe.swarm.net.relay_limits import RelayLimits
+from strobe.swarm.net.relay.limits import RelayLimits
 
 _Result = TypeVar("_Result")
 Job: TypeAlias = Callable[[Node], Awaitable[_Result]]

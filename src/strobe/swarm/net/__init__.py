@@ -26,7 +26,7 @@ from strobe.swarm.net.network import (
     Sendable,
 )
 from strobe.swarm.net.peer_network import PeerNetwork
-from strobe.swarm.net.relay_limits import RelayLimits
+from strobe.swarm.net.relay.limits import RelayLimits
 
 __all__ = [
     "AES_GCM",

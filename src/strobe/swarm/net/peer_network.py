@@ -33,9 +33,9 @@ from strobe.swarm.net.ports import (
     reachable_host,
     socket_address,
 )
-from strobe.swarm.net.relay_limits import RelayLimits
-from strobe.swarm.net.relay_path import RelayPath
-from strobe.swarm.net.relaying import Relaying
+from strobe.swarm.net.relay.limits import RelayLimits
+from strobe.swarm.net.relay.path import RelayPath
+from strobe.swarm.net.relay.relaying import Relaying
 from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
 from strobe.swarm.net.sessions import Sessions

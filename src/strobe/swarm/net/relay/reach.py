@@ -11,10 +11,10 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload, PeerBusy, PeerRefused
 from strobe.swarm.net.ports import numeric
+from strobe.swarm.net.relay import protocol as rp
 
 _KNOCK_S = 4.0
 _ASK_S = 8.0

@@ -11,7 +11,7 @@ import pytest
 
 from strobe.swarm.net import Address
 from tests.swarm.net.peers import peers, run
-from tests.swarm.net.relays import sheltered
+from tests.swarm.net.relay.relays import sheltered
 
 pytestmark = pytest.mark.slow
 

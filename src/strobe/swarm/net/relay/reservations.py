@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Contact, NetworkError, Payload, PeerId, PeerUnreachable
+from strobe.swarm.net.relay import protocol as rp
 
 _log = logging.getLogger("strobe.swarm.net")
 MAX_RELAYS = 8

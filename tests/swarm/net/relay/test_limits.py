@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.swarm.net import Limits, PeerId, PeerNetwork, PeerRefused, PeerUnreachable, RelayLimits
-from strobe.swarm.net import relay as relay_module
-from strobe.swarm.net import relay_protocol as rp
-from strobe.swarm.net.relay import Relay
-from strobe.swarm.net.relay_limits import Gate
+from strobe.swarm.net.relay import protocol as rp
+from strobe.swarm.net.relay import relay as relay_module
+from strobe.swarm.net.relay.limits import Gate
+from strobe.swarm.net.relay.relay import Relay
 from tests.swarm.net.peers import peers, run
-from tests.swarm.net.relays import QUICK, relay, sheltered
+from tests.swarm.net.relay.relays import QUICK, relay, sheltered
 
 MB = 1 << 20
 ANN, BOB = PeerId(b"a" * 20), PeerId(b"b" * 20)

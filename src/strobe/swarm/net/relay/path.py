@@ -13,10 +13,10 @@ import time
 from dataclasses import dataclass
 from typing import Protocol
 
-from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.network import Contact, PeerId
 from strobe.swarm.net.packet import ANSWER, LINK, RELAYED, SAFE_BYTES, UP
 from strobe.swarm.net.ports import Port, SocketAddress
+from strobe.swarm.net.relay import protocol as rp
 
 #: packets that wait for a circuit: a handshake and the first calls
 _MAX_WAITING = 32

@@ -13,12 +13,12 @@ import pytest
 
 from strobe.swarm.net import Caller, Payload, PeerNetwork, PeerUnreachable
 from strobe.swarm.net.packet import ANSWER, DATA, GONE, LINK, RELAYED
-from strobe.swarm.net.relay import _Reservation
-from strobe.swarm.net.relay_circuit import Circuit
-from strobe.swarm.net.relay_path import CircuitEnd
-from strobe.swarm.net.relay_protocol import link_packet
+from strobe.swarm.net.relay.circuit import Circuit
+from strobe.swarm.net.relay.path import CircuitEnd
+from strobe.swarm.net.relay.protocol import link_packet
+from strobe.swarm.net.relay.relay import _Reservation
 from tests.swarm.net.peers import peers, run
-from tests.swarm.net.relays import make_hostile, relay, sheltered
+from tests.swarm.net.relay.relays import make_hostile, relay, sheltered
 
 MB = 1 << 20
 PAYLOADS = [f"{i:03} ".encode() * (1 + i % 4 * 150) for i in range(24)]

@@ -14,11 +14,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from strobe.swarm.net import packet as p
-from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.network import Caller, Contact, NetworkError, Payload, PeerId, PeerRefused
 from strobe.swarm.net.ports import Port, SocketAddress
-from strobe.swarm.net.relay_path import CircuitEnd, RelayPath, relay_of
+from strobe.swarm.net.relay import protocol as rp
+from strobe.swarm.net.relay.path import CircuitEnd, RelayPath, relay_of
 
 #: a relay asks the sheltered peer before it answers
 _OPEN_S = 8.0

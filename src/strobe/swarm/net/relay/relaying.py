@@ -12,16 +12,16 @@ from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strobe.swarm.net import packet as p
-from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Caller, Contact, Payload, PeerId, PeerRefused
 from strobe.swarm.net.ports import LOOPBACK_BYTES, Port, SocketAddress
-from strobe.swarm.net.relay import Relay
-from strobe.swarm.net.relay_ends import RelayEnds
-from strobe.swarm.net.relay_limits import RelayLimits
-from strobe.swarm.net.relay_path import RelayPath
-from strobe.swarm.net.relay_reach import DialBacks, seen_host
-from strobe.swarm.net.relay_reservations import Reservations
+from strobe.swarm.net.relay import protocol as rp
+from strobe.swarm.net.relay.ends import RelayEnds
+from strobe.swarm.net.relay.limits import RelayLimits
+from strobe.swarm.net.relay.path import RelayPath
+from strobe.swarm.net.relay.reach import DialBacks, seen_host
+from strobe.swarm.net.relay.relay import Relay
+from strobe.swarm.net.relay.reservations import Reservations
 
 if TYPE_CHECKING:
     from strobe.swarm.net.peer_network import PeerNetwork

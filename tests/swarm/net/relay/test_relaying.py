@@ -18,13 +18,13 @@ from strobe.swarm.net import (
     PeerNetwork,
     PeerUnreachable,
     RelayLimits,
-    relay_path,
 )
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.identity import peer_text
 from strobe.swarm.net.ports import DatagramPort
+from strobe.swarm.net.relay import path as relay_path
 from tests.swarm.net.peers import bad_path, peers, run, serve_echo
-from tests.swarm.net.relays import QUICK, NatPort, relay, sheltered
+from tests.swarm.net.relay.relays import QUICK, NatPort, relay, sheltered
 
 MB = 1 << 20
 

@@ -14,7 +14,7 @@ from strobe.errors import Error
 from strobe.swarm.net.network import PeerId
 from strobe.swarm.net.packet import DOWN, RELAYED
 from strobe.swarm.net.ports import Port, SocketAddress
-from strobe.swarm.net.relay_limits import Gate, RelayLimits
+from strobe.swarm.net.relay.limits import Gate, RelayLimits
 from strobe.swarm.net.replay import ReplayWindow
 
 _PIECE = 128 << 10

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from strobe.swarm.net import packet as p
-from strobe.swarm.net import relay_protocol as rp
 from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.identity import peer_text
 from strobe.swarm.net.network import Caller, Contact, NetworkError, Payload, PeerBusy, PeerId, PeerRefused
 from strobe.swarm.net.ports import Port, SocketAddress
-from strobe.swarm.net.relay_circuit import Circuit, CircuitOver, Side
-from strobe.swarm.net.relay_limits import Gate, RelayLimits
+from strobe.swarm.net.relay import protocol as rp
+from strobe.swarm.net.relay.circuit import Circuit, CircuitOver, Side
+from strobe.swarm.net.relay.limits import Gate, RelayLimits
 
 _log = logging.getLogger("strobe.swarm.net")
 _ASK_S = 5.0
