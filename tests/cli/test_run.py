@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -240,6 +241,15 @@ class TestExport:
         target = tmp_path / "out.parquet"
         assert strobe("run", "export", "aa1", "-f", "parquet", "-o", str(target)).code == 0
         assert pq.read_table(target).column("nested.a").to_pylist() == [0, 1, 2, 3, 4]
+
+    def test_chart(self, strobe: Strobe, three: Home, tmp_path: Path) -> None:
+        target = tmp_path / "loss.svg"
+        result = strobe("run", "export", "aa1", "ab2", "-k", "loss", "-o", str(target))
+        assert "10 points of 2 runs" in result.err
+        texts = [element.text for element in ET.parse(target).iter() if element.text]
+        assert {"loss", "name-aa1", "name-ab2"} <= set(texts)
+        assert "name them with --key" in strobe("run", "export", "aa1", "-f", "svg").err
+        assert "has numbers in nothing" in strobe("run", "export", "aa1", "-f", "svg", "-k", "nothing").err
 
     def test_mistakes(self, strobe: Strobe, three: Home, tmp_path: Path) -> None:
         assert "name a file with -o" in strobe("run", "export", "aa1", "-f", "parquet").err

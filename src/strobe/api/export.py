@@ -1,4 +1,4 @@
-"""Histories written out whole: CSV, JSON lines, Parquet.
+"""Histories written out whole: CSV, JSON lines, Parquet; and drawn: SVG.
 
 One table for all runs that are asked for, with their path in the first column when there are several. The file appears
 under its name only when it is complete. Rows are streamed; only one run's rows are held at a time.
@@ -20,7 +20,7 @@ from strobe.api.rows import Row, columns
 from strobe.api.run import Run
 from strobe.errors import MissingExtra, UsageError
 
-FORMATS = ("csv", "jsonl", "parquet")
+FORMATS = ("csv", "jsonl", "parquet", "svg")
 RUN_COLUMN = "run"
 _BATCH_ROWS = 65536
 
@@ -28,13 +28,13 @@ _BATCH_ROWS = 65536
 def export(
     runs: Sequence[Run], form: str, *, output: Path | None, stdout: TextIO, keys: Sequence[str] | None = None
 ) -> int:
-    """Write the histories to `output`, or to `stdout` when None; return how many rows were written."""
+    """Write the histories to `output`, or to `stdout` when None; return how many rows or, of a chart, points."""
     if form == "parquet":
         if output is None:
             raise UsageError("Parquet is binary: name a file with -o")
         with _Replacing(output) as partial:
             return _write_parquet(runs, partial, keys)
-    write = {"csv": _write_csv, "jsonl": _write_jsonl}.get(form)
+    write = {"csv": _write_csv, "jsonl": _write_jsonl, "svg": _write_svg}.get(form)
     if write is None:
         raise UsageError(f"format {form!r} is not one of {', '.join(FORMATS)}")
     if output is None:
@@ -95,6 +95,14 @@ def _write_jsonl(runs: Sequence[Run], stream: TextIO, keys: Sequence[str] | None
     for row in _rows(runs, keys):
         stream.write(json.dumps(jsonable(row), ensure_ascii=False, allow_nan=False) + "\n")
         count += 1
+    return count
+
+
+def _write_svg(runs: Sequence[Run], stream: TextIO, keys: Sequence[str] | None) -> int:
+    from strobe.api.plot import plot
+
+    svg, count = plot(runs, keys)
+    stream.write(svg)
     return count
 
 

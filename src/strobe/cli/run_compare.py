@@ -33,13 +33,17 @@ def register(verbs: Subparsers) -> None:
         examples=[
             "strobe run export latest -o history.csv",
             "strobe run export a1 b2 --format parquet -o runs.parquet",
+            "strobe run export a1 b2 --key loss -o loss.svg",
         ],
-        detail="Several runs go into one table, with a column `run` in front. Parquet needs pyarrow.",
+        detail=(
+            "Several runs go into one table, with a column `run` in front. Parquet needs pyarrow.\n"
+            "SVG is a chart of the metrics named with --key over steps."
+        ),
         json=False,
     )
     export.add_argument("runs", metavar="RUN", nargs="+", help="one run or more")
     export.add_argument(
-        "-f", "--format", choices=("csv", "jsonl", "parquet"), help="default: by the name of the file, else csv"
+        "-f", "--format", choices=("csv", "jsonl", "parquet", "svg"), help="default: by the name of the file, else csv"
     )
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to (default: stdout)")
     export.add_argument("-k", "--key", action="append", metavar="KEY", help="only this metric; may be repeated")
@@ -87,7 +91,7 @@ def _export(args: Namespace) -> int:
     runs = [api.run(reference) for reference in args.runs]
     count = export(runs, form, output=args.output, stdout=sys.stdout, keys=args.key)
     screen.note(
-        f"{count} rows of {len(runs)} {'run' if len(runs) == 1 else 'runs'}"
+        f"{count} {'points' if form == 'svg' else 'rows'} of {len(runs)} {'run' if len(runs) == 1 else 'runs'}"
         + (f" in {args.output}" if args.output else "")
     )
     return 0
