@@ -170,11 +170,11 @@ def test_forged_resets_cost_a_handshake_at_most() -> None:
             session = ann._sessions.get(contact)
             assert session is not None
             for index in (0, session.remote_index, 2**32 - 1):
-                ann.on_datagram(pack_reset(index), ("127.0.0.1", contact.port), ann._ports[0])
+                ann.incoming.on_datagram(pack_reset(index), ("127.0.0.1", contact.port), ann._ports[0])
             assert ann._sessions.get(contact) is session  # nobody waits: no reason to believe it
             call = asyncio.create_task(ann.call(contact, "slow_echo", b"x", timeout_s=5))
             await asyncio.sleep(0.01)
-            ann.on_datagram(pack_reset(session.remote_index), ("127.0.0.1", contact.port), ann._ports[0])
+            ann.incoming.on_datagram(pack_reset(session.remote_index), ("127.0.0.1", contact.port), ann._ports[0])
             assert await call == b"x"
 
     run(work())

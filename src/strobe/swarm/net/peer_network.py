@@ -1,7 +1,7 @@
 """`PeerNetwork`: a peer on real sockets, which is the `Network` that everything above talks through.
 
-Brings together the ports, the handshakes, the sessions, what is asked and what is answered; decides where a datagram
-goes and when time has passed. All state belongs to one event loop.
+Brings together the ports, the handshakes, the sessions, what is asked and what is answered; finds whom a call is for,
+begins anew with a peer that was lost, and tells all parts when time has passed. All state belongs to one event loop.
 """
 
 from __future__ import annotations
@@ -14,25 +14,15 @@ from dataclasses import replace
 
 from strobe.errors import UsageError
 from strobe.swarm.net import message as m
-from strobe.swarm.net import packet as p
 from strobe.swarm.net.address import MAX_HOSTS, Address
 from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
 from strobe.swarm.net.cipher import AES_GCM, Suite
-from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.handshakes import Dial, Handshakes
 from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.incoming import Incoming
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Contact, Handler, NetworkError, Payload, PeerRefused, PeerUnreachable, Sendable
-from strobe.swarm.net.ports import (
-    DatagramPort,
-    OpenPort,
-    Port,
-    SocketAddress,
-    bind,
-    numeric,
-    reachable_host,
-    socket_address,
-)
+from strobe.swarm.net.ports import DatagramPort, OpenPort, bind, reachable_host
 from strobe.swarm.net.relay.limits import RelayLimits
 from strobe.swarm.net.relay.path import RelayPath
 from strobe.swarm.net.relay.relaying import Relaying
@@ -40,10 +30,10 @@ from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
 from strobe.swarm.net.sessions import Sessions
 from strobe.swarm.net.streams import Streams
+from strobe.swarm.net.ways import Ways
 
 _TICK_S = 0.02
 _SWEEP_S = 4.0
-_RESETS_PER_S = 100.0
 
 
 class PeerNetwork:
@@ -61,14 +51,14 @@ class PeerNetwork:
         self._identity = identity
         self._limits = limits
         self._loop = asyncio.get_running_loop()
-        self._ports = [open_port(datagrams, self.on_datagram) for datagrams, _ in sockets]
-        self._listeners = [listener for _, listener in sockets]
         self._sessions = Sessions(identity.peer_id, limits)
-        self._indices = self._sessions.indices
         self.serving = Serving(limits)
         self.calls = Calls(limits, self._to_stream)
         self.handshakes = Handshakes(identity, suite, limits, self._sessions.indices, self._on_established, now)
         self.relaying = Relaying(self, suite.tag_bytes)
+        self.incoming = Incoming(
+            self._sessions, self.handshakes, self.relaying, self.serving, self.calls, self._on_session_lost
+        )
         self.streams = Streams(
             suite,
             identity.peer_id,
@@ -76,19 +66,19 @@ class PeerNetwork:
             self.calls,
             self.serving,
             self._sessions.at,
-            self._on_message,
+            self.incoming.on_message,
             self._on_session_lost,
             self.relaying.on_first_packet,
         )
         self._suite = suite
-        self._resets = TokenBucket(_RESETS_PER_S, _RESETS_PER_S, now)
+        self._ports = [open_port(datagrams, self.incoming.on_datagram) for datagrams, _ in sockets]
+        self._listeners = [listener for _, listener in sockets]
+        self.ways = Ways(self._ports)
         self._timer: asyncio.TimerHandle | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         self._tick_due = 0.0
         self._is_late = False
         self._closed = False
-        #: whether strangers that come by themselves, not through a relay, are answered
-        self.is_reachable = True
         hosts = tuple(reachable_host(port.host) for port in self._ports)
         self._address = Address(identity.peer_id, hosts, self._listeners[0].getsockname()[1])
 
@@ -142,7 +132,7 @@ class PeerNetwork:
             if host is not None and host not in self._address.hosts:
                 self._address = replace(self._address, hosts=(host, *self._address.hosts[: MAX_HOSTS - 1]))
         if reachable is False:
-            self.is_reachable = False
+            self.incoming.takes_strangers = False
             await self.streams.stop_listening()
             for listener in self._listeners:
                 listener.close()
@@ -161,6 +151,11 @@ class PeerNetwork:
     def own_contact(self) -> Contact:
         """This peer where it listens, whoever else may stand before it."""
         return self._address.contact
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether strangers reach this peer by themselves, not through a relay."""
+        return self.incoming.takes_strangers
 
     async def moved(self, since: Address) -> Address:
         return await self.relaying.moved(since)
@@ -225,7 +220,7 @@ class PeerNetwork:
     # -- finding a peer ----------------------------------------------------------------------------------------------
 
     async def _connect(self, call: Call, now: float) -> None:
-        contact = await self.resolved(call.contact, call.deadline - now)
+        contact = await self.ways.resolved(call.contact, call.deadline - now)
         if contact != call.contact:
             call.contact = contact
             session = self._sessions.get(contact)
@@ -234,41 +229,13 @@ class PeerNetwork:
                 return
         self._dial(contact, now).calls.append(call)
 
-    async def resolved(self, contact: Contact, timeout_s: float) -> Contact:
-        """Return the contact with its host in numbers; raises PeerUnreachable."""
-        host = numeric(contact.host) or await self._resolve(contact, timeout_s)
-        return contact if host == contact.host else contact._replace(host=host)
-
-    async def _resolve(self, contact: Contact, timeout_s: float) -> str:
-        families = {port.family for port in self._ports}
-        try:
-            found = await asyncio.wait_for(
-                self._loop.getaddrinfo(contact.host, contact.port, type=socket.SOCK_DGRAM), timeout_s
-            )
-        except (OSError, asyncio.TimeoutError) as exc:
-            raise PeerUnreachable(f"host {contact.host!r} is not known: {exc}") from exc
-        for family, _, _, _, address in found:
-            if family in families:
-                return str(address[0])
-        raise PeerUnreachable(f"host {contact.host!r} has no address of a family that this peer listens at")
-
     def _dial(self, contact: Contact, now: float) -> Dial:
         if contact.id == self._identity.peer_id:
             raise PeerUnreachable("a peer does not call itself")
         if contact.relay is None:
-            return self.handshakes.dial(contact, *self.way(contact), now)
+            return self.handshakes.dial(contact, *self.ways.to(contact), now)
         path = self.relaying.ends.path(contact)
         return self.handshakes.dial(contact, path, path.address, now)
-
-    def way(self, contact: Contact) -> tuple[Port, SocketAddress]:
-        """Return the port and the address by which a contact in numbers is reached directly."""
-        if not 0 < contact.port < 65536:
-            raise PeerUnreachable(f"port {contact.port} is not between 1 and 65535")
-        family, address = socket_address(contact.host, contact.port)
-        for port in self._ports:
-            if port.family == family:
-                return port, address
-        raise PeerUnreachable(f"{contact.host} is of a family that this peer does not listen at; add such a host")
 
     def forget(self, contact: Contact) -> None:
         """Shake hands again with the next call to a contact."""
@@ -285,11 +252,7 @@ class PeerNetwork:
 
     async def stranger(self, host: str) -> PeerNetwork:
         """Return another peer, that nobody knows, at a free port beside ours of the family that a host has."""
-        family, _ = socket_address(host, 1)
-        beside = next((port.host for port in self._ports if port.family == family), None)
-        if beside is None:
-            raise PeerUnreachable(f"{host} is of a family that this peer does not listen at")
-        return await PeerNetwork.listen(Identity.generate(), (beside,), suite=self._suite)
+        return await PeerNetwork.listen(Identity.generate(), (self.ways.host_near(host),), suite=self._suite)
 
     def _on_established(self, session: Session, calls: list[Call]) -> None:
         for evicted in self._sessions.install(session):
@@ -328,88 +291,6 @@ class PeerNetwork:
                 self.streams.cancel(session, number, unheard_since=unheard_since)
             else:
                 session.send(m.note(m.CANCEL, number))
-
-    # -- datagrams ---------------------------------------------------------------------------------------------------
-
-    def on_datagram(self, packet: bytes, source: SocketAddress, port: Port) -> None:
-        """Take what came by a port."""
-        kind = packet[0] if packet else 0
-        if kind == p.DATA:
-            if len(packet) < p.HEADER.size:
-                return
-            _, index, counter = p.HEADER.unpack_from(packet)
-            session = self._indices.get(index)
-            if type(session) is not Session:
-                self._reset(index, source, port)
-                return
-            message = session.open(packet, counter)
-            if message is not None:
-                if source != session.address:
-                    self._follow(session, source, port)
-                self._on_message(session, message)
-        elif kind == p.FINISH:
-            rest = self.handshakes.on_finish(packet, source, port, time.monotonic())
-            if rest and rest[0] == p.DATA:
-                self.on_datagram(rest, source, port)
-        elif kind == p.INIT:
-            if self.is_reachable or isinstance(port, RelayPath):
-                self.handshakes.on_init(packet, source, port, time.monotonic())
-        elif kind == p.ACCEPT:
-            self.handshakes.on_accept(packet, time.monotonic())
-        elif kind == p.RETRY:
-            self.handshakes.on_retry(packet, time.monotonic())
-        elif kind == p.RESET:
-            self._on_reset(packet, source)
-        else:
-            self.relaying.on_packet(kind, packet, source, port)
-
-    def _follow(self, session: Session, source: SocketAddress, port: Port) -> None:
-        """Answer a peer where it is heard. One that we dialled stays where we dialled it."""
-        if port is session.port and not session.is_dialled:
-            self._sessions.move(session, source)
-
-    def _on_message(self, session: Session, message: bytes, by_stream: bool = False) -> None:
-        kind, number = m.HEAD.unpack_from(message)
-        if kind == m.REQUEST:
-            self.serving.on_request(session, message, time.monotonic(), by_stream)
-        elif kind == m.REPLY:
-            self.calls.replied(session, number, message[m.HEAD.size :])
-        elif kind == m.REFUSED:
-            refusal = m.parse_refused(message)
-            if refusal is not None:
-                self.calls.refused(session, number, refusal)
-        elif kind == m.WORKING:
-            self.calls.working(session, number)
-        elif kind == m.ON_STREAM:
-            self.calls.reply_on_stream(session, number)
-        elif kind == m.AGAIN:
-            self.serving.is_new(session, number, by_stream)
-        elif kind == m.CANCEL:
-            if session.stream is not None:
-                session.stream.give_up(number, is_reply=False)
-                session.stream.stop(number, is_reply=True)
-            self.serving.cancel(session, number)
-
-    def _reset(self, index: int, source: SocketAddress, port: Port) -> None:
-        """Tell somebody that its session is not known here; shorter than what it sent, and not often."""
-        if index not in self._indices and self._resets.take(time.monotonic()):
-            port.send(p.pack_reset(index), source)
-
-    def _on_reset(self, packet: bytes, source: SocketAddress) -> None:
-        # Anybody may have sent it. It only makes this side shake hands again, and only if it waits for that peer.
-        index = p.parse_reset(packet)
-        for call in self.calls.live:
-            session = call.session
-            if session is not None and session.remote_index == index and session.address[:2] == source[:2]:
-                break
-        else:
-            return
-        if not self._resets.take(time.monotonic()):
-            return
-        calls = [call for call in [*session.calls.values(), *(session.waiting or ())] if not call.future.done()]
-        for call in calls:
-            self.calls.leave(call)
-        self._on_session_lost(session, calls)
 
     # -- time --------------------------------------------------------------------------------------------------------
 

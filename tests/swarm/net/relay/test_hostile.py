@@ -218,7 +218,7 @@ def test_forged_news_of_a_circuits_end_changes_nothing_for_the_calls() -> None:
             [(_, end)] = ann.relaying.ends._ends.values()
             source = (contact.host, contact.port)
             for index in (end.relay_index, end.relay_index ^ 1):
-                ann.on_datagram(RELAYED.pack(GONE, index), source, ann._ports[0])
+                ann.incoming.on_datagram(RELAYED.pack(GONE, index), source, ann._ports[0])
             assert await ann.call(contact, "count", b"", timeout_s=10) == b"2"
             assert ann.handshakes.completed == 2  # with the relay and with bob, once each
 

@@ -117,7 +117,7 @@ class Relaying:
     def way(self, contact: Contact) -> tuple[Port, SocketAddress]:
         if contact.id == self._network.identity.peer_id:
             return self._own, _OWN
-        return self._network.way(contact)
+        return self._network.ways.to(contact)
 
     async def ask(self, contact: Contact, method: str, payload: bytes, timeout_s: float) -> Payload:
         if contact.id != self._network.identity.peer_id:
@@ -132,13 +132,13 @@ class Relaying:
         raise PeerRefused("this peer is no relay")
 
     async def resolved(self, contact: Contact, timeout_s: float) -> Contact:
-        return await self._network.resolved(contact, timeout_s)
+        return await self._network.ways.resolved(contact, timeout_s)
 
     def forget(self, contact: Contact) -> None:
         self._network.forget(contact)
 
     def on_datagram(self, packet: bytes, source: SocketAddress, port: Port) -> None:
-        self._network.on_datagram(packet, source, port)
+        self._network.incoming.on_datagram(packet, source, port)
 
     def on_connection(self, sock: socket.socket) -> None:
         self._network.streams.welcome(sock)
@@ -177,7 +177,7 @@ class _OwnPort:
 
     def send(self, packet: bytes, address: SocketAddress) -> None:
         # Later, as from a socket: whoever sends is in the middle of something.
-        asyncio.get_running_loop().call_soon(self._network.on_datagram, packet, _OWN, self)
+        asyncio.get_running_loop().call_soon(self._network.incoming.on_datagram, packet, _OWN, self)
 
     def contact(self, peer: PeerId, address: SocketAddress) -> Contact:
         return self._network.own_contact

@@ -1,0 +1,131 @@
+"""Where what comes in goes: packets by their first byte, messages of a session by theirs.
+
+What is sealed goes to the session that opens it; all else may be anybody's, and is left to handshakes and relaying,
+which bear that. Has no sockets and does not wait for anything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from strobe.swarm.net import message as m
+from strobe.swarm.net import packet as p
+from strobe.swarm.net.calls import Call, Calls
+from strobe.swarm.net.flow import TokenBucket
+from strobe.swarm.net.handshakes import Handshakes
+from strobe.swarm.net.ports import Port, SocketAddress
+from strobe.swarm.net.relay.path import RelayPath
+from strobe.swarm.net.relay.relaying import Relaying
+from strobe.swarm.net.serving import Serving
+from strobe.swarm.net.session import Session
+from strobe.swarm.net.sessions import Sessions
+
+_RESETS_PER_S = 100.0
+
+
+class Incoming:
+    """What comes to one network. `on_session_lost` gets the calls of a session that the peer does not know any more."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        handshakes: Handshakes,
+        relaying: Relaying,
+        serving: Serving,
+        calls: Calls,
+        on_session_lost: Callable[[Session, list[Call]], None],
+    ) -> None:
+        self._sessions = sessions
+        self._indices = sessions.indices
+        self._handshakes = handshakes
+        self._relaying = relaying
+        self._serving = serving
+        self._calls = calls
+        self._on_session_lost = on_session_lost
+        self._resets = TokenBucket(_RESETS_PER_S, _RESETS_PER_S, time.monotonic())
+        #: whether strangers that come by themselves, not through a relay, are answered
+        self.takes_strangers = True
+
+    def on_datagram(self, packet: bytes, source: SocketAddress, port: Port) -> None:
+        """Take what came by a port."""
+        kind = packet[0] if packet else 0
+        if kind == p.DATA:
+            if len(packet) < p.HEADER.size:
+                return
+            _, index, counter = p.HEADER.unpack_from(packet)
+            session = self._indices.get(index)
+            if type(session) is not Session:
+                self._reset(index, source, port)
+                return
+            message = session.open(packet, counter)
+            if message is not None:
+                if source != session.address:
+                    self._follow(session, source, port)
+                self.on_message(session, message)
+        elif kind == p.FINISH:
+            rest = self._handshakes.on_finish(packet, source, port, time.monotonic())
+            if rest and rest[0] == p.DATA:
+                self.on_datagram(rest, source, port)
+        elif kind == p.INIT:
+            if self.takes_strangers or isinstance(port, RelayPath):
+                self._handshakes.on_init(packet, source, port, time.monotonic())
+        elif kind == p.ACCEPT:
+            self._handshakes.on_accept(packet, time.monotonic())
+        elif kind == p.RETRY:
+            self._handshakes.on_retry(packet, time.monotonic())
+        elif kind == p.RESET:
+            self._on_reset(packet, source)
+        else:
+            self._relaying.on_packet(kind, packet, source, port)
+
+    def _follow(self, session: Session, source: SocketAddress, port: Port) -> None:
+        """Answer a peer where it is heard. One that we dialled stays where we dialled it."""
+        if port is session.port and not session.is_dialled:
+            self._sessions.move(session, source)
+
+    def on_message(self, session: Session, message: bytes, by_stream: bool = False) -> None:
+        """Take what a session has opened."""
+        kind, number = m.HEAD.unpack_from(message)
+        if kind == m.REQUEST:
+            self._serving.on_request(session, message, time.monotonic(), by_stream)
+        elif kind == m.REPLY:
+            self._calls.replied(session, number, message[m.HEAD.size :])
+        elif kind == m.REFUSED:
+            refusal = m.parse_refused(message)
+            if refusal is not None:
+                self._calls.refused(session, number, refusal)
+        elif kind == m.WORKING:
+            self._calls.working(session, number)
+        elif kind == m.ON_STREAM:
+            self._calls.reply_on_stream(session, number)
+        elif kind == m.AGAIN:
+            self._serving.is_new(session, number, by_stream)
+        elif kind == m.CANCEL:
+            if session.stream is not None:
+                session.stream.give_up(number, is_reply=False)
+                session.stream.stop(number, is_reply=True)
+            self._serving.cancel(session, number)
+
+    # -- sessions that one side has forgotten ------------------------------------------------------------------------
+
+    def _reset(self, index: int, source: SocketAddress, port: Port) -> None:
+        """Tell somebody that its session is not known here; shorter than what it sent, and not often."""
+        if index not in self._indices and self._resets.take(time.monotonic()):
+            port.send(p.pack_reset(index), source)
+
+    def _on_reset(self, packet: bytes, source: SocketAddress) -> None:
+        # Anybody may have sent it. It only makes this side shake hands again, and only if it waits for that peer.
+        index = p.parse_reset(packet)
+        for call in self._calls.live:
+            session = call.session
+            if session is not None and session.remote_index == index and session.address[:2] == source[:2]:
+                break
+        else:
+            return
+        if not self._resets.take(time.monotonic()):
+            return
+        calls = [call for call in [*session.calls.values(), *(session.waiting or ())] if not call.future.done()]
+        for call in calls:
+            self._calls.leave(call)
+        self._on_session_lost(session, calls)

@@ -1,0 +1,61 @@
+"""The way to a contact: by which port, at which address, or why there is none."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from strobe.swarm.net import Contact, PeerId, PeerUnreachable
+from strobe.swarm.net.ports import DatagramPort
+from strobe.swarm.net.ways import Ways
+from tests.swarm.net.peers import run
+
+BOB = PeerId(b"b" * 20)
+
+
+@pytest.fixture
+def port() -> Iterator[DatagramPort]:
+    """A port of IPv4 only."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(("127.0.0.1", 0))
+    port = DatagramPort(sock, lambda packet, source, port: None)
+    yield port
+    port.close()
+
+
+def test_a_contact_is_reached_by_the_port_of_its_family(port: DatagramPort) -> None:
+    ways = Ways([port])
+    assert ways.to(Contact(BOB, "192.0.2.1", 4000)) == (port, ("192.0.2.1", 4000))
+    assert ways.host_near("192.0.2.1") == "127.0.0.1"
+    for attempt in (lambda: ways.to(Contact(BOB, "2001:db8::1", 4000)), lambda: ways.host_near("2001:db8::1")):
+        with pytest.raises(PeerUnreachable, match="2001:db8::1 is of a family that this peer does not listen at"):
+            attempt()
+
+
+@pytest.mark.parametrize("number", [0, -1, 65536])
+def test_a_port_that_cannot_be_is_told(port: DatagramPort, number: int) -> None:
+    with pytest.raises(PeerUnreachable, match="is not between 1 and 65535"):
+        Ways([port]).to(Contact(BOB, "192.0.2.1", number))
+
+
+def test_names_are_looked_up_and_numbers_are_spelled_as_usual(port: DatagramPort) -> None:
+    async def work() -> None:
+        ways = Ways([port])
+        named = Contact(BOB, "localhost", 4000)
+        assert await ways.resolved(named, 10) == named._replace(host="127.0.0.1")
+        long = Contact(BOB, "2001:db8:0:0:0:0:0:1", 4000)
+        assert await ways.resolved(long, 10) == long._replace(host="2001:db8::1")
+        usual = Contact(BOB, "192.0.2.1", 4000)
+        assert await ways.resolved(usual, 10) is usual
+
+    run(work())
+
+
+def test_a_name_that_nobody_knows_is_told(port: DatagramPort) -> None:
+    async def work() -> None:
+        with pytest.raises(PeerUnreachable, match=r"host 'nobody\.invalid' is not known"):
+            await Ways([port]).resolved(Contact(BOB, "nobody.invalid", 4000), 10)
+
+    run(work())
