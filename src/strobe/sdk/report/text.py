@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from strobe.terminal import PREFIX, Terminal, number
@@ -219,6 +218,8 @@ class _Block:
             lines.append(f"  {'damaged':<8}{self.terminal.style(places, 'red')}: strobe journal verify {directory}")
         lines.append(f"  {'where':<8}{self.terminal.style(self.url or shorten_home(directory), 'cyan')}")
         if command := self.replay.attributes.get("command"):
+            import shlex
+
             again = f"cd {shlex.quote(shorten_home(cwd))} && {command}" if (cwd := self._elsewhere()) else command
             lines.append(f"  {'again':<8}{self._cut(_one_line(again), self.width - 10)}")
         lines.append(f"  {'next':<8}{self._command('show')}")
