@@ -16,7 +16,7 @@ from strobe.swarm.dht import DHT
 from strobe.swarm.experts import ExpertInfo, ExpertPlace, SchemaMismatch, parse_uid, schema
 from strobe.swarm.net import PeerRefused, PeerUnreachable, Sendable
 from strobe.swarm.tensors import TensorSpec, decode, encode
-from tests.swarm.experts.peers import HIDDEN, server, swarm
+from tests.swarm.experts.peers import HIDDEN, left_behind, server, swarm
 
 pytestmark = pytest.mark.frameworks
 
@@ -106,6 +106,27 @@ def test_a_server_that_is_gone_is_told_in_time(pair: list[DHT]) -> None:
     with pytest.raises(PeerUnreachable):
         remote(torch.zeros(1, HIDDEN))
     assert time.monotonic() - started < 5
+
+
+def test_an_expert_is_asked_where_the_swarm_says_it_is_now(pair: list[DHT]) -> None:
+    with DHT([pair[0].address], relay=True) as relay, server(pair[0], "ffn.0.1") as serving:
+        place = ExpertPlace(parse_uid("ffn.0.1"), left_behind(pair[0], relay))
+        remote = RemoteExpert(place, pair[1], CallOptions(timeout_s=20.0))
+        remote(torch.zeros(1, HIDDEN)).sum().backward()
+        assert serving.backends["ffn.0.1"].num_steps == 1
+        assert remote.stub.place.address == pair[0].address
+
+
+def test_an_expert_is_followed_to_the_server_that_has_it_next() -> None:
+    with swarm(3) as (first, second, client):
+        remote = remote_of(client, first)
+        x = torch.randn(700, HIDDEN)  # goes by a connection, and to connect fails at once
+        with server(first, "ffn.0.1"):
+            remote(x)
+        first.shutdown()
+        with server(second, "ffn.0.1") as serving:
+            assert torch.allclose(remote(x), serving.backends["ffn.0.1"].forward([x])[0], atol=1e-5)
+            assert remote.stub.place.address == second.address
 
 
 INFO = ExpertInfo("ffn.0.1", "ffn", {"x": TensorSpec("F32", (4,))}, {"0": TensorSpec("F32", (4,))}, 8)

@@ -18,7 +18,7 @@ from strobe.swarm.experts import ExpertInfo, Server, Training, declare_experts
 from strobe.swarm.experts.schema import pack_infos
 from strobe.swarm.net.network import PeerId
 from strobe.swarm.tensors import TensorSpec, encode
-from tests.swarm.experts.peers import HIDDEN, server, swarm
+from tests.swarm.experts.peers import HIDDEN, left_behind, server, swarm
 
 pytestmark = pytest.mark.frameworks
 
@@ -108,6 +108,18 @@ def test_a_server_that_dies_between_the_passes_costs_only_its_part_of_the_gradie
         servers[0].dht.shutdown()
         output.square().sum().backward()
         assert x.grad.abs().sum() > 0
+
+
+def test_experts_are_asked_where_they_have_moved_to() -> None:
+    with grid("ffn") as (dht, [serving]), DHT([dht.address], relay=True) as relay:
+        # What the parts of the grid say is older than what the names of the experts do.
+        left = str(left_behind(serving.dht, relay))
+        for row in range(4):
+            assert dht.store(f"ffn.{row}.", (f"ffn.{row}.0", left), get_dht_time() + 60, subkey=0)
+        layer = mixture(dht, 1)
+        assert {str(each.place.address) for each in layer.find(layer.scores(torch.zeros(1, HIDDEN)))[0]} == {left}
+        layer(torch.randn(2, HIDDEN, requires_grad=True)).sum().backward()
+        assert layer.stats.failures == 0
 
 
 def test_slow_experts_are_waited_for_only_as_long_as_asked() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from strobe.swarm.dht import DHT, Options
 from strobe.swarm.experts import Server, ServerOptions
+from strobe.swarm.net import Address
 
 HIDDEN = 32
 
@@ -19,6 +21,11 @@ def swarm(count: int = 2) -> Iterator[list[DHT]]:
         first = stack.enter_context(DHT(options=Options(timeout_s=1.0)))
         others = [stack.enter_context(DHT([first.address], options=Options(timeout_s=1.0))) for _ in range(count - 1)]
         yield [first, *others]
+
+
+def left_behind(dht: DHT, relay: DHT) -> Address:
+    """Return an address that a peer may have had: at a relay that does not shelter it any more, and says so."""
+    return replace(relay.address, id=dht.peer_id, relay=relay.peer_id)
 
 
 def server(dht: DHT, *uids: str, kind: str = "ffn", hidden_dim: int = HIDDEN, **more: Any) -> Server:

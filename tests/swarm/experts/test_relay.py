@@ -9,7 +9,7 @@ import torch
 
 from strobe.swarm.client import CallOptions, RemoteExpert, get_experts
 from strobe.swarm.dht import DHT, Options
-from strobe.swarm.experts import ExpertPlace, ServerOptions, parse_uid
+from strobe.swarm.experts import ServerOptions
 from strobe.swarm.net import Address, PeerId
 from tests.swarm.experts.peers import HIDDEN, server
 from tests.swarm.net.relay.relays import QUICK
@@ -67,7 +67,8 @@ def test_an_expert_behind_a_relay_learns_and_moves_to_the_next_relay() -> None:
         # Long before the next regular declaration: the move itself makes one.
         address = declared(client, "ffn.0.0", other.peer_id)
         assert hidden.address == address
-        trains(RemoteExpert(ExpertPlace(parse_uid("ffn.0.0"), address), client, PATIENT))
+        trains(expert)
+        assert expert.stub.place.address == address
 
 
 def test_a_peer_in_a_process_of_its_own_tells_where_it_is_reached() -> None:

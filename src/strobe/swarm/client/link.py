@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Final
 
@@ -26,17 +27,15 @@ class Link:
         self.dht = dht
         self.strangers = Strangers()
         try:
-            self._network = dht.run_coroutine(_network_of)
+            dht.run_coroutine(_network_of)  # which cannot leave a process of its own
         except DhtStopped:
             raise
         except Error as exc:
             raise UsageError("experts need a DHT in this process; make it without process=True") from exc
 
-    def ask(self, address: Address, method: str, payload: Sendable, timeout_s: float) -> Future[Payload]:
-        """Begin a call. Its future raises what `Network.call` does; cancelling that gives the call up."""
-        return self.dht.run_coroutine(
-            lambda node: ask(self._network, address, method, payload, timeout_s=timeout_s), return_future=True
-        )
+    def begin(self, call: Callable[[Node], Awaitable[Payload]]) -> Future[Payload]:
+        """Begin a call. Its future raises what that does; cancelling it gives the call up."""
+        return self.dht.run_coroutine(call, return_future=True)
 
 
 async def ask(network: Network, address: Address, method: str, payload: Sendable, *, timeout_s: float) -> Payload:

@@ -118,9 +118,10 @@ class RemoteMixtureOfExperts(nn.Module):
         for number, experts in enumerate(found):
             for position, each in enumerate(experts):
                 rows.setdefault(each.place, []).append((number, position))
-        stubs = [self._stub(place) for place in rows]
-        self.crowd.prepare(stubs, self.forward_patience.timeout_s)
-        return [Share(stub, *torch.tensor(rows[stub.place]).unbind(1)) for stub in _alike(stubs, inputs)]
+        # By stub, not by its place: that changes when the expert's server moves.
+        asked = {self._stub(place): of_place for place, of_place in rows.items()}
+        self.crowd.prepare(list(asked), self.forward_patience.timeout_s)
+        return [Share(stub, *torch.tensor(asked[stub]).unbind(1)) for stub in _alike(list(asked), inputs)]
 
     def _stub(self, place: ExpertPlace) -> ExpertStub:
         stub = self._stubs.get(place)

@@ -1,7 +1,8 @@
 """One expert of another peer, without autograd: what it says of itself, and its two passes as requests and answers.
 
 Everything that comes back is held against the expert's description: names, dtypes, shapes, rows, and that values are
-finite. `begin` and `finish` are apart so that many experts can be asked at once from one thread.
+finite. `begin` and `finish` are apart so that many experts can be asked at once from one thread. An expert that is not
+where it was is looked up in the swarm: its server may have moved to another relay, or another server has it now.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import Literal
 import torch
 
 from strobe.errors import Error, UsageError
-from strobe.swarm.client.link import Link
+from strobe.swarm.client.link import Link, ask
+from strobe.swarm.dht import Node
 from strobe.swarm.experts import schema
-from strobe.swarm.experts.directory import ExpertPlace
+from strobe.swarm.experts.directory import ExpertPlace, find_expert
 from strobe.swarm.experts.schema import ExpertInfo, SchemaMismatch, check_rows, parse_infos
-from strobe.swarm.net.network import Payload, PeerRefused, Sendable
+from strobe.swarm.net.network import Payload, PeerRefused, PeerUnreachable, Sendable
 from strobe.swarm.tensors import COMPRESSIONS, MalformedTensors, TensorSpec, decode, encode, is_finite
 
 
@@ -31,6 +33,7 @@ class BadReply(Error):
 class CallOptions:
     """How experts are asked; times in seconds."""
 
+    #: for an answer; an expert that has moved gets it again where it is now
     timeout_s: float = 30.0
     #: of requests, and of the answers that are asked for
     compression: str = "none"
@@ -46,6 +49,7 @@ class ExpertStub:
     """Requests to one expert."""
 
     def __init__(self, place: ExpertPlace, link: Link, options: CallOptions) -> None:
+        #: where it was last known to be
         self.place = place
         self.link = link
         self.options = options
@@ -104,7 +108,19 @@ class ExpertStub:
         return self._ask(method, encode(tensors, metadata, compression=compression))
 
     def _ask(self, method: str, payload: Sendable) -> Future[Payload]:
-        return self.link.ask(self.place.address, method, payload, self.options.timeout_s)
+        return self.link.begin(lambda node: self._answer(node, method, payload))
+
+    async def _answer(self, node: Node, method: str, payload: Sendable) -> Payload:
+        place, timeout_s = self.place, self.options.timeout_s
+        try:
+            return await ask(node.network, place.address, method, payload, timeout_s=timeout_s)
+        except PeerUnreachable:
+            # If only the answer was lost on the way, what was asked is done twice, which a training bears.
+            found = await find_expert(node, place.uid)
+            if found is None or found == place:
+                raise
+        self.place = found
+        return await ask(node.network, found.address, method, payload, timeout_s=timeout_s)
 
     def _received(self, payload: Payload, expected: dict[str, TensorSpec], rows: int) -> list[torch.Tensor]:
         uid = self.place.uid

@@ -63,6 +63,12 @@ def find_experts(dht: DHT, uids: Iterable[str]) -> dict[str, ExpertPlace | None]
     return {uid: None if (entry := found[uid]) is None else _place(uid, entry.value) for uid in names}
 
 
+async def find_expert(node: Node, uid: ExpertUid) -> ExpertPlace | None:
+    """Return where an expert is served by the newest word of all who should know, whatever is remembered here."""
+    entry = await node.get(uid, latest=True)
+    return None if entry is None else _place(uid, entry.value)
+
+
 def experts_in(part: str, record: ValueWithExpiration | None) -> dict[int, ExpertPlace]:
     """Return what the record of a part of a grid says, by coordinate."""
     if record is None or not isinstance(record.value, dict):
