@@ -11,13 +11,13 @@ import psutil
 import pytest
 
 from strobe.bench.swarm.event import About, Began, Ended, Progress, parse
-from strobe.bench.swarm.program import Outcome, Phase, Program
+from strobe.bench.swarm.program import Listener, Outcome, Phase, Program
 from strobe.errors import Error
 
 COMMAND = [sys.executable, "-m", "tests.bench.swarm.fake_program"]
 
 
-class Heard:
+class Heard(Listener):
     def __init__(self) -> None:
         self.events: list[object] = []
 

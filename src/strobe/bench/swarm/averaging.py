@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from strobe.bench.swarm.benchmark import Metric
-from strobe.bench.swarm.event import About, Began, Progress
-from strobe.bench.swarm.program import Outcome, Phase
+from strobe.bench.swarm.event import Progress
+from strobe.bench.swarm.program import Listener, Outcome, Phase
 from strobe.errors import UsageError
 
 
@@ -57,17 +57,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return 64 + self.num_peers * (4 + 2 * self.num_peers)
 
 
-class Lines:
+class Lines(Listener):
     """Prints what hivemind's benchmark prints: a line per step, and two in the end."""
 
     def __init__(self, out: Callable[[str], None]) -> None:
         self._out = out
-
-    def about(self, event: About) -> None:
-        pass
-
-    def began(self, event: Began) -> None:
-        pass
 
     def progress(self, event: Progress) -> None:
         figures = event.figures

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from strobe.bench.swarm.benchmark import Metric
-from strobe.bench.swarm.event import About, Began, Progress
-from strobe.bench.swarm.program import Outcome, Phase
+from strobe.bench.swarm.program import Listener, Outcome, Phase
 from strobe.errors import UsageError
 
 WAYS = ("NONE", "FLOAT16", "BFLOAT16", "MEANSTD_16BIT", "UNIFORM_8BIT", "QUANTILE_8BIT", "BLOCKWISE_8BIT")
@@ -31,20 +30,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return {"values": str(self.size)}
 
 
-class Lines:
+class Lines(Listener):
     """Prints a line for each way."""
 
     def __init__(self, out: Callable[[str], None]) -> None:
         self._out = out
-
-    def about(self, event: About) -> None:
-        pass
-
-    def began(self, event: Began) -> None:
-        pass
-
-    def progress(self, event: Progress) -> None:
-        pass
 
     def ended(self, phase: Phase) -> None:
         self._out(line_of(phase))

@@ -8,8 +8,8 @@ import msgspec
 
 from strobe.bench.swarm.bar import Bar
 from strobe.bench.swarm.benchmark import Metric
-from strobe.bench.swarm.event import About, Began, Progress
-from strobe.bench.swarm.program import Outcome, Phase
+from strobe.bench.swarm.event import Began, Progress
+from strobe.bench.swarm.program import Listener, Outcome, Phase
 from strobe.errors import UsageError
 
 
@@ -72,7 +72,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return 64 + 2 * peers_per_process + 4 * self.processes
 
 
-class Lines:
+class Lines(Listener):
     """Prints what hivemind's benchmark prints: results with `out`, and bars if there are to be any."""
 
     def __init__(self, job: Job, out: Callable[[str], None], make_bar: Callable[[int], Bar] | None = Bar) -> None:
@@ -80,9 +80,6 @@ class Lines:
         self._out = out
         self._make_bar = make_bar
         self._bar: Bar | None = None
-
-    def about(self, event: About) -> None:
-        pass
 
     def began(self, event: Began) -> None:
         if event.phase == "create":

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import msgspec
 import psutil
@@ -55,16 +55,20 @@ class Outcome:
         return max((phase.memory_bytes for phase in self.phases.values()), default=0)
 
 
-class Listener(Protocol):
-    """Hears who speaks, and of phases as they go."""
+class Listener:
+    """Hears who speaks, and of phases as they go; makes something of what it overrides."""
 
-    def about(self, event: About) -> None: ...
+    def about(self, event: About) -> None:
+        pass
 
-    def began(self, event: Began) -> None: ...
+    def began(self, event: Began) -> None:
+        pass
 
-    def progress(self, event: Progress) -> None: ...
+    def progress(self, event: Progress) -> None:
+        pass
 
-    def ended(self, phase: Phase) -> None: ...
+    def ended(self, phase: Phase) -> None:
+        pass
 
 
 class Program:

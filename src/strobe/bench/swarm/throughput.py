@@ -9,8 +9,8 @@ import msgspec
 
 from strobe.bench import machine
 from strobe.bench.swarm.benchmark import Metric
-from strobe.bench.swarm.event import About, Began, Progress
-from strobe.bench.swarm.program import Outcome, Phase
+from strobe.bench.swarm.event import About
+from strobe.bench.swarm.program import Listener, Outcome, Phase
 from strobe.errors import UsageError
 
 #: by name, what differs from the defaults of Job
@@ -95,7 +95,7 @@ def make_job(preset: str, **given: Any) -> Job:
     )
 
 
-class Lines:
+class Lines(Listener):
     """Prints what hivemind's benchmark prints when all is done."""
 
     def __init__(self, job: Job, out: Callable[[str], None]) -> None:
@@ -106,12 +106,6 @@ class Lines:
 
     def about(self, event: About) -> None:
         self._device_name = event.facts.get("device_name") or machine.describe().cpu
-
-    def began(self, event: Began) -> None:
-        pass
-
-    def progress(self, event: Progress) -> None:
-        pass
 
     def ended(self, phase: Phase) -> None:
         self._phases[phase.name] = phase

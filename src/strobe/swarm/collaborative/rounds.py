@@ -82,7 +82,8 @@ class Rounds:
         began = time.monotonic()
         round_, why = None, f"no group was found within {self._options.matchmaking_s:g} s"
         try:
-            round_ = self._average(purpose, epoch, tensors, weight, num_peers, compression)
+            averager = self._next_averager(purpose, epoch, tensors, num_peers, compression)
+            round_ = averager.step(weight=weight, gather=AUXILIARY if self._options.auxiliary else None)
         except Error as exc:  # such as a DHT that was shut down, or values that cannot be compressed
             why = str(exc)
         self.averaging_s += round_.seconds if round_ is not None else 0.0
@@ -112,15 +113,10 @@ class Rounds:
         self._averagers.clear()
         self._closing.shutdown()
 
-    def _average(
-        self,
-        purpose: Purpose,
-        epoch: int,
-        tensors: Sequence[torch.Tensor],
-        weight: float,
-        num_peers: int,
-        compression: str,
-    ) -> Round | None:
+    def _next_averager(
+        self, purpose: Purpose, epoch: int, tensors: Sequence[torch.Tensor], num_peers: int, compression: str
+    ) -> DecentralizedAverager:
+        """Return the averager of an epoch, which takes the place of the last one's."""
         options = self._options
         if (last := self._averagers.pop(purpose, None)) is not None:
             self._closing.submit(last.close)
@@ -138,4 +134,4 @@ class Rounds:
             bandwidth=options.bandwidth,
             auxiliary=options.auxiliary,
         )
-        return averager.step(weight=weight, gather=AUXILIARY if options.auxiliary else None)
+        return averager
