@@ -16,6 +16,7 @@ from playwright.sync_api import Download, Page, expect
 
 from tests.web.accessibility import violations
 from tests.web.conftest import PHONE, OpenPage, Served, environment, serving
+from tests.web.reach import beyond_reach
 
 FILL = Path(__file__).parent / "fill_compare.py"
 
@@ -90,7 +91,7 @@ def test_code_environment_and_packages(open_page: OpenPage, compared: Served) ->
     packages = page.get_by_role("region", name="Packages", exact=True)
     expect(packages).to_contain_text("1 of 2 keys differs")
     expect(packages.get_by_role("row", name="torch 2.0.0 2.1.0")).to_be_visible()
-    lines = page.locator(".diff-line")
+    lines = page.locator(".compare-line")
     expect(lines.filter(has_text="+learning_rate = 1")).to_have_class(re.compile("diff-add"))
     expect(lines.filter(has_text="+learning_rate = 0")).to_have_class(re.compile("diff-remove"))
     assert "the same in all" in section(page, "Environment")
@@ -200,7 +201,7 @@ def test_a_brush_in_one_plot_is_a_brush_in_all(open_page: OpenPage, compared: Se
     bright = scatter.locator("circle:not(.dim)")
     expect(bright).to_have_count(len(chosen))
     expect(page.locator(".strand:not(.dim)")).to_have_count(len(chosen))
-    names = [text.split("\n")[0] for text in page.locator(".bar:not(.dim) text:first-of-type").all_text_contents()]
+    names = [text.split("\n")[0] for text in page.locator(".svg-bar:not(.dim) text:first-of-type").all_text_contents()]
     assert set(names) <= chosen
     page.wait_for_url(re.compile("brush="))
     page.reload()
@@ -313,6 +314,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: OpenPage, compar
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
     for scroller in ("document.documentElement", "document.getElementById('main')"):
         assert page.evaluate(f"{scroller}.scrollWidth") == PHONE["width"]
+    assert beyond_reach(page) == []
 
 
 def _sweep(served: Served, tab: str) -> str:

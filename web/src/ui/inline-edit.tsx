@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import "./inline-edit.css";
 
 export interface InlineEditProps {
   readonly label: string;

@@ -82,7 +82,7 @@ export function Bars({
               <g
                 key={bar.id}
                 role="option"
-                class={brushed !== null && !brushed.has(bar.id) ? "bar dim" : "bar"}
+                class={brushed !== null && !brushed.has(bar.id) ? "svg-bar dim" : "svg-bar"}
                 aria-selected={brushed?.has(bar.id) ?? false}
                 aria-label={`${bar.label}: ${number(bar.value)}`}
                 tabindex={i === 0 ? 0 : -1}
@@ -94,7 +94,11 @@ export function Bars({
                 onPointerLeave={() => onHover?.(null)}
               >
                 <title>{`${bar.label}: ${number(bar.value)}`}</title>
-                <rect class={bar.id === highlighted ? "row meant" : "row"} width={width} height={ROW} />
+                <rect
+                  class={bar.id === highlighted ? "svg-row meant" : "svg-row"}
+                  width={width}
+                  height={ROW}
+                />
                 <text x={labelWidth} y={ROW / 2} dy="0.35em" text-anchor="end">
                   {shortened(bar.label, labelWidth)}
                 </text>

@@ -40,7 +40,7 @@ export function Axes({ xs, ys, xName, yName, xAxis = "value", xNames = null }: A
     <g class="axes">
       {yPlaces.map((place, i) => (
         <g key={place} transform={`translate(${xs.from} ${ys.at(place)})`}>
-          <line class="grid" x2={xs.to - xs.from} />
+          <line class="svg-grid" x2={xs.to - xs.from} />
           <text x={-6} dy="0.35em" text-anchor="end">
             {yLabels[i]}
           </text>

@@ -40,7 +40,7 @@ export function ChartsTab(): JSX.Element {
   const wanted = brushed === null ? runs : runs.filter((run) => brushed.has(run.id));
   const drawn = isAll ? wanted : wanted.slice(0, MOST_DRAWN);
   return (
-    <div class="charts">
+    <div class="compare-charts">
       <div class="compare-tools">
         <Popover
           label="Metrics to draw"

@@ -77,7 +77,7 @@ export function CodeDiff({ diffs }: { diffs: readonly string[] }): JSX.Element |
             </Button>
           </div>
           <Scroller label="Difference of the changes">
-            <pre class="diff-lines">
+            <pre class="compare-lines">
               {some.map((part, i) => (
                 <Line key={i} part={part} />
               ))}
@@ -99,9 +99,9 @@ const SIGNS = { add: "+ ", remove: "- ", same: "  " } as const;
 
 function Line({ part }: { part: Part | { readonly gap: number } }): JSX.Element {
   if ("gap" in part)
-    return <span class="diff-line diff-gap">{counted(part.gap, "line")} the same in both</span>;
+    return <span class="compare-line compare-line-gap">{counted(part.gap, "line")} the same in both</span>;
   return (
-    <span class={`diff-line diff-${part.kind}`}>
+    <span class={`compare-line compare-line-${part.kind}`}>
       <span aria-hidden="true">{SIGNS[part.kind]}</span>
       {part.kind !== "same" && <span class="unseen">{part.kind === "add" ? "added: " : "removed: "}</span>}
       {part.text || " "}

@@ -30,7 +30,7 @@ export function DiffTab(): JSX.Element {
   );
   const layout = state.layout === "auto" ? (runs.length <= FEW_RUNS ? "runs" : "values") : state.layout;
   return (
-    <div class="diff">
+    <div class="compare-diff">
       <div class="compare-tools">
         <Switch label="Differences only" isOn={!state.all} onChange={(isOn) => change({ all: !isOn })} />
         <TextField

@@ -106,7 +106,7 @@ function Plots(): JSX.Element {
       <div class="explore-grid">
         <Panel
           title="Parallel coordinates"
-          class="panel-wide"
+          class="explore-wide"
           table={table(axes)}
           controls={
             <Once on={[measures, strands]}>
@@ -227,7 +227,7 @@ function Plots(): JSX.Element {
             onBrush={brush}
             onHover={setMeant}
           />
-          {order.length === 0 && <p class="quiet panel-none">No run has this metric.</p>}
+          {order.length === 0 && <p class="quiet explore-none">No run has this metric.</p>}
           {(bars.length < order.length || order.length < runs.length) && (
             <p class="compare-note">
               {bars.length < order.length &&
@@ -293,7 +293,7 @@ function Levels({ axis, names }: { axis: string; names: readonly string[] | null
   if (names === null) return null;
   const some = names.slice(0, 12).map((name, i) => `${i} is ${name}`);
   return (
-    <p class="quiet panel-none">
+    <p class="quiet explore-none">
       {axis}: {some.join(", ")}
       {names.length > 12 && ` and ${count(names.length - 12)} more`}
     </p>

@@ -49,7 +49,7 @@ export function ExploreTable(props: ExploreTableProps): JSX.Element {
     brush(next.size === 0 ? null : next);
   };
   return (
-    <Panel title="Runs" table={table} isDrawn={false} class="panel-wide">
+    <Panel title="Runs" table={table} isDrawn={false} class="explore-wide">
       <Scroller label="Runs">
         <table class="grid-table explore-table">
           <thead>
@@ -57,7 +57,7 @@ export function ExploreTable(props: ExploreTableProps): JSX.Element {
               <th scope="col">Run</th>
               {columns.map((one) => (
                 <th key={one} scope="col" title={titleOf(one)}>
-                  <span class="cut grid-title">{titleOf(one)}</span>
+                  <span class="cut grid-name">{titleOf(one)}</span>
                 </th>
               ))}
             </tr>
@@ -89,7 +89,7 @@ export function ExploreTable(props: ExploreTableProps): JSX.Element {
                       </th>
                       {columns.map((one) => (
                         <td key={one}>
-                          <span class="cut grid-title">{plotText(cells(one)[i]) || "–"}</span>
+                          <span class="cut grid-name">{plotText(cells(one)[i]) || "–"}</span>
                         </td>
                       ))}
                     </tr>

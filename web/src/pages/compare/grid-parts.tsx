@@ -24,11 +24,11 @@ export function SortHead({ column, title, isPlain = false, children }: SortHeadP
   if (isPlain) return <th scope="col">{children}</th>;
   return (
     <th scope="col" aria-sort={isChosen ? (order.sign > 0 ? "ascending" : "descending") : undefined}>
-      <span class="grid-head">
+      <span class="grid-top">
         {!isRun && children}
         <button
           type="button"
-          class="grid-sort"
+          class="grid-order"
           title={`Sort by ${title}`}
           onClick={() => change({ order: nextOrder(state.order, column) })}
         >

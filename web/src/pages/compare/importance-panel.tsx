@@ -51,7 +51,7 @@ export function ImportancePanel({ target, targetCells, columns, onPick }: Import
   return (
     <Panel title={`What goes with ${titleOf(target)}`} table={table} isDrawn={false} class="panel-importance">
       {found.length === 0 ? (
-        <p class="quiet panel-none">
+        <p class="quiet explore-none">
           {targetCells.length < 3
             ? "Three runs or more are needed to see what a metric goes with."
             : "No config key varies between runs that have this metric."}
@@ -110,7 +110,7 @@ export function ImportancePanel({ target, targetCells, columns, onPick }: Import
         </p>
       )}
       {found.length > 0 && (
-        <p class="quiet panel-none">
+        <p class="quiet explore-none">
           {counted(numRuns, "run")}. Faint rows may be chance; of keys that do nothing, up to 1 in 10 looks
           clear.{" "}
           {numRuns < FEWEST_RUNS

@@ -67,7 +67,7 @@ export function MetricsTab(): JSX.Element {
     );
   }
   return (
-    <div class="metrics">
+    <div class="compare-metrics">
       <div class="compare-tools">
         <Segments
           label="Figure"

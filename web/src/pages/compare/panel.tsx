@@ -27,10 +27,10 @@ export function Panel({
   const drawing = (): SVGSVGElement | null =>
     body.current?.querySelector<SVGSVGElement>(".svg-chart svg") ?? null;
   return (
-    <section class={`panel ${name}`} aria-label={title}>
-      <div class="panel-head">
+    <section class={`explore-panel ${name}`} aria-label={title}>
+      <div class="explore-head">
         <h2>{title}</h2>
-        <div class="panel-controls">{controls}</div>
+        <div class="explore-controls">{controls}</div>
         <ExportMenu title={title} table={table} {...(isDrawn && { drawing })} />
       </div>
       <div ref={body}>{children}</div>

@@ -2,9 +2,8 @@
 
 import type { JSX } from "preact";
 import { server } from "../../app/session";
-import { CopyButton, EmptyState } from "../../ui/note";
-
-const LINES = ['run = strobe.init(project="first")', 'run.log({"loss": 0.5})', "run.finish()"];
+import { FirstLines } from "../../ui/first-lines";
+import { EmptyState } from "../../ui/note";
 
 export function FirstRun(): JSX.Element {
   const isServer = server.value?.auth === true;
@@ -18,17 +17,7 @@ export function FirstRun(): JSX.Element {
           </>
         )}
       </p>
-      <figure class="snippet">
-        <figcaption>
-          <span class="quiet">Python</span>
-          <CopyButton text={["import strobe", "", ...LINES, ""].join("\n")} label="Copy the code" />
-        </figcaption>
-        <pre>
-          <span class="quiet">import strobe</span>
-          {"\n\n"}
-          {LINES.join("\n")}
-        </pre>
-      </figure>
+      <FirstLines project="first" />
       <p class="quiet">
         Or watch a small model train: <code>strobe demo</code>
       </p>

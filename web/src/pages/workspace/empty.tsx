@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import { Button } from "../../ui/button";
-import { CopyButton, EmptyState, ErrorNote } from "../../ui/note";
+import { FirstLines } from "../../ui/first-lines";
+import { EmptyState, ErrorNote } from "../../ui/note";
 import { showAll } from "./list/eyes";
 import { useWorkspace } from "./workspace";
 
@@ -57,26 +58,10 @@ export function useEmptyState(): JSX.Element | null {
 }
 
 function NoRuns(): JSX.Element {
-  const { project } = useWorkspace();
-  const lines = [
-    `run = strobe.init(project=${JSON.stringify(project)})`,
-    'run.log({"loss": 0.5})',
-    "run.finish()",
-  ];
   return (
     <EmptyState title="No runs here yet" icon="bars">
       <p>Run this, and it shows up here by itself.</p>
-      <figure class="snippet">
-        <figcaption>
-          <span class="quiet">Python</span>
-          <CopyButton text={["import strobe", "", ...lines, ""].join("\n")} label="Copy the code" />
-        </figcaption>
-        <pre>
-          <span class="quiet">import strobe</span>
-          {"\n\n"}
-          {lines.join("\n")}
-        </pre>
-      </figure>
+      <FirstLines project={useWorkspace().project} />
     </EmptyState>
   );
 }
