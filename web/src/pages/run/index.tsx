@@ -35,17 +35,6 @@ export function RunPage({ entity, project, run: id, tab }: PageProps<"run">): JS
   const run = model.run.value;
   const problem = model.problem.value;
   useTitle(run?.name ?? null);
-  const hasRun = run !== null;
-  const numKeys = run?.keys.length;
-  useEffect(() => {
-    // On a phone there is not room for all tabs.
-    void tab;
-    void numKeys; // stands in one of them
-    if (hasRun)
-      document
-        .querySelector(".run .tab[aria-current]")
-        ?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [tab, hasRun, numKeys]);
   if (run === null) {
     if (problem === null) return <main class="page" aria-busy="true" />;
     return (

@@ -14,7 +14,7 @@ import {
   type Scale,
   type SmoothingKind,
 } from "../../../view/state";
-import { KeyPicker } from "../list/toolbar";
+import { KeyPicker } from "../key-picker";
 
 const AXES = [
   { value: "step", title: "Step" },

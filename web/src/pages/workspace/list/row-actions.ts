@@ -2,6 +2,7 @@
 
 import type { RunItem } from "../../../server/types";
 import type { MenuItem } from "../../../ui/menu";
+import { toggled } from "../../../view/toggled";
 import { baselineRun, groupId } from "../data/drawn";
 import type { Workspace } from "../workspace";
 import { compareRuns, deleteRuns, editRun, openRun } from "./actions";
@@ -35,10 +36,6 @@ export interface RowDialogs {
 export function tagsOf(text: string): string[] {
   const tags = text.split(",").map((tag) => tag.trim());
   return [...new Set(tags.filter(Boolean))];
-}
-
-export function toggled(list: readonly string[], id: string): string[] {
-  return list.includes(id) ? list.filter((one) => one !== id) : [...list, id];
 }
 
 export function togglePin(workspace: Workspace, id: string): void {

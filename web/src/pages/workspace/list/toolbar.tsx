@@ -2,17 +2,18 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { NameIndex } from "../../../series/search";
+import type { NameIndex } from "../../../series/search";
 import { IconButton } from "../../../ui/button";
 import { Menu } from "../../../ui/menu";
 import { Picker, type PickerItem } from "../../../ui/picker";
 import { Popover } from "../../../ui/popover";
+import { toggled } from "../../../view/toggled";
 import { FIGURES } from "../data/column";
 import { groupedBy } from "../data/drawn";
+import { KeyPicker } from "../key-picker";
 import { useWorkspace, type Workspace } from "../workspace";
 import { compareRuns } from "./actions";
 import { eyesOf, showAll, showNone, showOnly } from "./eyes";
-import { toggled } from "./row-actions";
 import { useFields } from "./use-fields";
 
 export function Toolbar(): JSX.Element {
@@ -231,33 +232,4 @@ function ColumnPicker({ workspace }: { workspace: Workspace }): JSX.Element {
 function rank(name: string): number {
   if (name.startsWith("config.")) return 0;
   return name.startsWith("summary.") ? 1 : name.startsWith("metadata.") ? 3 : 2;
-}
-
-export interface KeyPickerProps {
-  readonly label: string;
-  readonly chosen: readonly string[];
-  readonly onPick: (key: string) => void;
-  /** Choices before the keys. */
-  readonly before?: readonly PickerItem[];
-}
-
-/** Choose a metric; all of them are here, so the search is at once. */
-export function KeyPicker({ label, chosen, onPick, before = [] }: KeyPickerProps): JSX.Element {
-  const { index } = useWorkspace().keys.keys.value;
-  const [typed, setTyped] = useState("");
-  const items = useMemo(() => {
-    const first = typed ? new NameIndex(before.map((item) => item.title)).search(typed).names : null;
-    const own = before.filter((item) => first === null || first.includes(item.title));
-    return [...own, ...index.search(typed).names.map((name) => ({ value: name, title: name }))];
-  }, [index, typed, before]);
-  return (
-    <Picker
-      label={label}
-      placeholder="Search metrics, /regex/"
-      items={items}
-      chosen={chosen}
-      onSearch={setTyped}
-      onPick={onPick}
-    />
-  );
 }

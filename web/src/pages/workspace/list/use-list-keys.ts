@@ -3,10 +3,11 @@
 import { useMemo, useRef } from "preact/hooks";
 import { type Command, useCommands } from "../../../keys/commands";
 import type { VirtualListHandle } from "../../../ui/virtual";
+import { toggled } from "../../../view/toggled";
 import type { Workspace } from "../workspace";
 import { compareRuns, deleteRuns, openRun } from "./actions";
 import { showAll, showNone, showOnly, toggleEyes } from "./eyes";
-import { baselineOfGroup, type RowDialogs, toggleBaseline, toggled, togglePin } from "./row-actions";
+import { baselineOfGroup, type RowDialogs, toggleBaseline, togglePin } from "./row-actions";
 import type { Row } from "./rows";
 
 export interface ListKeysOptions {

@@ -11,7 +11,7 @@ import { TextField } from "../../../ui/field";
 import { Picker } from "../../../ui/picker";
 import { Segments } from "../../../ui/tabs";
 import type { Panel, PanelSource } from "../../../view/state";
-import { toggled } from "../list/row-actions";
+import { toggled } from "../../../view/toggled";
 import { useWorkspace } from "../workspace";
 import { freeId, ownPanel } from "./specs";
 

@@ -8,7 +8,7 @@ import { Button } from "../../../ui/button";
 import { Icon } from "../../../ui/icon";
 import { EmptyState } from "../../../ui/note";
 import type { PanelSize } from "../../../view/state";
-import { toggled } from "../list/row-actions";
+import { toggled } from "../../../view/toggled";
 import { useWorkspace, type Workspace } from "../workspace";
 import { HEIGHT, PanelBox } from "./panel";
 import { freeId, movedBefore, type PanelSection, type PanelSpec, panelOfSearch, panelsOf } from "./specs";

@@ -10,8 +10,8 @@ import { Dialog } from "../../../ui/dialog";
 import { Picker, type PickerItem } from "../../../ui/picker";
 import { Segments } from "../../../ui/tabs";
 import { panelOptions, rightEntry } from "../../../view/state";
+import { toggled } from "../../../view/toggled";
 import { SCALE_OPTIONS } from "../bar/options";
-import { toggled } from "../list/row-actions";
 import { useWorkspace } from "../workspace";
 import { changeOptions } from "./state";
 
