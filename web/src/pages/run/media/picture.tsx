@@ -14,7 +14,7 @@ export function Picture({ item, hasMarks }: { item: ImageItem; hasMarks: boolean
   const model = useRun();
   const boxes = item.layers.flatMap((layer) => layer.boxes);
   return (
-    <div class="picture" style={item.width > 0 ? { aspectRatio: `${item.width} / ${item.height}` } : {}}>
+    <div class="picture" style={item.width > 0 ? { "--ratio": item.width / item.height } : {}}>
       <img
         src={model.fileAddress(item.path)}
         alt={item.caption || item.path.slice(item.path.lastIndexOf("/") + 1)}

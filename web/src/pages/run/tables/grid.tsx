@@ -59,7 +59,7 @@ export function Grid(props: GridProps): JSX.Element {
   return (
     <>
       <VirtualList
-        class="grid"
+        class="grid virtual-wide"
         label="Rows of the table"
         role="grid"
         count={length}

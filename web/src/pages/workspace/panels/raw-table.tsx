@@ -38,24 +38,26 @@ export function RawTable({ lines, xAxis, zoom, isRaw, height }: RawTableProps): 
       <span class="raw-cell">{xText(xAxis, table.x[first + index] as number)}</span>
       {table.y.map((column, place) => {
         const value = column[first + index];
+        const text = value === undefined ? "" : value === null ? "NaN" : exact(value);
         return (
-          <span key={place} class="raw-cell">
-            {value === undefined ? "" : value === null ? "NaN" : exact(value)}
+          <span key={place} class="raw-cell cut" title={text}>
+            {text}
           </span>
         );
       })}
     </div>
   );
   return (
-    <div class="raw">
+    <div class="raw" style={{ height: `${height}px` }}>
       <p class="raw-note quiet">
         {counted(Math.max(0, last - first), "row")}.{" "}
         {isRaw
           ? "Every value that was logged."
           : "Means of neighbouring points: zoom in until each point is one that was logged."}
       </p>
-      <div style={{ height: `${height - 28}px` }}>
+      <div class="raw-rows">
         <VirtualList
+          class="virtual-wide"
           label="Values"
           count={Math.max(0, last - first)}
           rowHeight={ROW}
