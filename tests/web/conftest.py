@@ -157,6 +157,9 @@ def open_page(browser: Browser, watch: Watch) -> Iterator[OpenPage]:
             color_scheme="dark" if scheme == "dark" else "light",
             locale="en-US",
             reduced_motion="reduce",
+            # a phone is no narrow window: fingers have larger controls
+            has_touch=viewport is PHONE,
+            is_mobile=viewport is PHONE,
         )
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)

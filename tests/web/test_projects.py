@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.web.accessibility import violations
 from tests.web.conftest import PHONE, OpenPage, Served, fill, serving
+from tests.web.reach import beyond_reach
 
 
 def names(page: Page) -> list[str]:
@@ -81,3 +82,4 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: OpenPage, ui: Se
         assert page.evaluate(f"{scroller}.scrollWidth") == PHONE["width"]
     for control in ("Search and commands", "Look"):
         expect(page.get_by_role("button", name=control)).to_be_visible()
+    assert beyond_reach(page) == []

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, Request, expect
 
 from tests.web.accessibility import violations
 from tests.web.conftest import PHONE, OpenPage, Served, Watch, environment, serving
+from tests.web.reach import beyond_reach
 
 FILL = Path(__file__).parent / "fill_run.py"
 TABS = ["", "charts", "system", "console", "media", "tables", "files", "artifacts"]
@@ -493,6 +494,7 @@ def test_every_tab_fits_a_phone(open_page: OpenPage, site: Served, tab: str) -> 
     assert page.evaluate("document.getElementById('main').scrollWidth") <= PHONE["width"]
     # the tabs have more to show than the phone is wide, and the chosen one is in sight
     expect(page.get_by_role("navigation", name="Parts of the run").locator("[aria-current]")).to_be_in_viewport(ratio=1)
+    assert beyond_reach(page) == []
 
 
 #: what is there when a tab has its content

@@ -19,6 +19,7 @@ from strobe.store.blobs import open_blobs
 from strobe.store.store import Store
 from tests.web.accessibility import violations
 from tests.web.conftest import PHONE, OpenPage, Served, Watch, environment
+from tests.web.reach import beyond_reach
 
 TABS = ("profile", "keys", "users", "teams", "projects", "storage", "look")
 
@@ -255,5 +256,6 @@ def test_nothing_serious_for_assistive_tools_nor_too_wide(open_page: OpenPage, c
     assert violations(page) == []
     for scroller in ("document.documentElement", "document.getElementById('main')"):
         assert page.evaluate(f"{scroller}.scrollWidth") == PHONE["width"]
+    assert beyond_reach(page) == []
     page.emulate_media(color_scheme="dark")
     assert violations(page) == []

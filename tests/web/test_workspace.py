@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.web.accessibility import violations
 from tests.web.conftest import PHONE, OpenPage, Served, Watch, environment, serving
+from tests.web.reach import beyond_reach
 
 FILL = Path(__file__).parent / "fill_workspace.py"
 
@@ -414,10 +415,12 @@ def test_phone(open_page: OpenPage, lab: Served) -> None:
     page = open_page(at(lab), viewport=PHONE)
     drawn(page, "tokens")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert beyond_reach(page) == []
     expect(page.get_by_role("grid", name="Runs")).to_be_hidden()
     page.get_by_role("button", name="Runs", exact=True).click()
     expect(rows(page)).to_have_count(8)
     expect(page.locator("article").first).to_be_hidden()
+    assert beyond_reach(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert violations(page) == []
 

@@ -76,6 +76,8 @@ function place(panel: HTMLElement, anchor: Element, align: "start" | "end"): voi
   const isAbove = height > below && above > below;
   const left = align === "start" ? at.left : at.right - width;
   panel.style.left = `${Math.max(MARGIN, Math.min(left, window.innerWidth - width - MARGIN))}px`;
-  panel.style.top = isAbove ? `${Math.max(MARGIN, at.top - GAP - height)}px` : `${at.bottom + GAP}px`;
+  // Held where it touches its control: what is typed in it may change how high it is.
+  panel.style.top = isAbove ? "auto" : `${at.bottom + GAP}px`;
+  panel.style.bottom = isAbove ? `${window.innerHeight - at.top + GAP}px` : "auto";
   panel.style.maxHeight = `${Math.max(120, isAbove ? above : below)}px`;
 }

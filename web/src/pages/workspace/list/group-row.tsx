@@ -11,7 +11,7 @@ import { type Column, deltaText, groupFigure } from "../data/column";
 import { groupId } from "../data/drawn";
 import type { DrawnStyle } from "../data/lines";
 import { CELL } from "./grid-roles";
-import { Reading, RowFrame, Swatch } from "./row-parts";
+import { hasFinger, Reading, RowFrame, Swatch } from "./row-parts";
 import { type GroupRow as GroupRowOf, groupText } from "./rows";
 
 export interface GroupRowProps {
@@ -94,7 +94,7 @@ export function GroupRow(props: GroupRowProps): JSX.Element {
         />
       ))}
       <span class="row-end" {...CELL}>
-        {(isNear || isAt) && (
+        {(isNear || isAt || hasFinger) && (
           <Menu
             label={`Actions for ${field} ${text}`}
             align="end"

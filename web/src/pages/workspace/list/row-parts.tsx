@@ -9,6 +9,9 @@ import { number } from "../../../series/format";
 import { ownerOf } from "../data/lines";
 import { CELL, ROW } from "./grid-roles";
 
+/** A finger does not hover: what shows when the pointer is near is always there for it. */
+export const hasFinger = matchMedia("(pointer: coarse)").matches;
+
 export interface RowFrameProps {
   readonly id: string;
   readonly isAt: boolean;

@@ -13,7 +13,7 @@ import { Sparkline } from "../../../ui/sparkline";
 import type { Cell } from "../data/column";
 import { CELL } from "./grid-roles";
 import type { Editable, RowActions } from "./row-actions";
-import { Reading, RowFrame, Swatch } from "./row-parts";
+import { hasFinger, Reading, RowFrame, Swatch } from "./row-parts";
 
 export interface RunRowProps {
   readonly run: RunItem;
@@ -61,7 +61,7 @@ export class RunRow extends Component<RunRowProps, { isNear: boolean }> {
         onNear={(near) => isNear !== near && this.setState({ isNear: near })}
         onPoint={(event) => actions.point(run, event)}
       >
-        <RowContent {...this.props} isNear={isNear || isAt} />
+        <RowContent {...this.props} isNear={isNear || isAt || hasFinger} />
       </RowFrame>
     );
   }
