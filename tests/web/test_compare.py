@@ -92,8 +92,8 @@ def test_code_environment_and_packages(open_page: OpenPage, compared: Served) ->
     expect(packages).to_contain_text("1 of 2 keys differs")
     expect(packages.get_by_role("row", name="torch 2.0.0 2.1.0")).to_be_visible()
     lines = page.locator(".compare-line")
-    expect(lines.filter(has_text="+learning_rate = 1")).to_have_class(re.compile("diff-add"))
-    expect(lines.filter(has_text="+learning_rate = 0")).to_have_class(re.compile("diff-remove"))
+    expect(lines.filter(has_text="+learning_rate = 1")).to_have_class(re.compile("compare-line-add"))
+    expect(lines.filter(has_text="+learning_rate = 0")).to_have_class(re.compile("compare-line-remove"))
     assert "the same in all" in section(page, "Environment")
 
 

@@ -404,6 +404,24 @@ def test_media_over_the_whole_window(open_page: OpenPage, site: Served) -> None:
     expect(viewer).to_have_count(0)
 
 
+def test_a_picture_is_as_large_as_a_phone_and_keeps_its_shape(open_page: OpenPage, site: Served) -> None:
+    page = open_page(at(site, "full", "media"), viewport=PHONE)
+    page.get_by_role("button", name="Full screen: #81").click()
+    picture = page.get_by_role("dialog").locator(".picture")
+    expect(picture).to_be_in_viewport(ratio=1)
+    width, height = picture.evaluate("picture => [picture.offsetWidth, picture.offsetHeight]")
+    assert width > 0.85 * PHONE["width"]
+    assert width / height == pytest.approx(64 / 48, rel=0.02)
+
+
+def test_a_table_that_is_wider_than_the_window_scrolls_to_its_last_column(open_page: OpenPage, site: Served) -> None:
+    page = open_page(at(site, "full", "tables"), viewport=PHONE)
+    picture = page.locator(".grid-row img").first
+    expect(picture).to_be_attached()
+    page.get_by_role("grid", name="Rows of the table").evaluate("grid => { grid.scrollLeft = grid.scrollWidth; }")
+    expect(picture).to_be_in_viewport(ratio=0.9)
+
+
 def test_tables_are_sorted_filtered_and_grouped(open_page: OpenPage, site: Served) -> None:
     page = open_page(at(site, "full", "tables"))
     expect(page.get_by_text("40 rows")).to_be_visible()

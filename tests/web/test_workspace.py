@@ -425,6 +425,18 @@ def test_phone(open_page: OpenPage, lab: Served) -> None:
     assert violations(page) == []
 
 
+def test_values_scroll_to_the_last_line_with_their_steps_beside(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab, search="?v=1&full=train/loss"), viewport=PHONE)
+    page.get_by_role("button", name="Values", exact=True).click()
+    values = page.get_by_role("list", name="Values")
+    first = values.get_by_role("listitem").first.locator(".raw-cell")
+    expect(first).to_have_count(9)
+    expect(first.nth(8)).not_to_be_in_viewport()
+    values.evaluate("list => { list.scrollLeft = list.scrollWidth; }")
+    expect(first.nth(8)).to_be_in_viewport(ratio=0.9)
+    expect(first.first).to_be_in_viewport(ratio=0.9)
+
+
 def test_nothing_to_draw(open_page: OpenPage, lab: Served) -> None:
     page = open_page(at(lab, "silent"))
     expect(page.get_by_role("heading", name="No metrics yet")).to_be_visible()

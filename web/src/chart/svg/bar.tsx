@@ -77,6 +77,9 @@ export function Bars({
           aria-roledescription="bar chart"
           aria-label={name}
         >
+          {baseline !== null && (
+            <line class="baseline" x1={xs.at(baseline)} x2={xs.at(baseline)} y1={0} y2={height} />
+          )}
           <g role="listbox" aria-label={name} aria-multiselectable="true">
             {bars.map((bar, i) => (
               <g
@@ -106,9 +109,6 @@ export function Bars({
               </g>
             ))}
           </g>
-          {baseline !== null && (
-            <line class="baseline" x1={xs.at(baseline)} x2={xs.at(baseline)} y1={0} y2={height} />
-          )}
         </svg>
       )}
     </div>
