@@ -68,7 +68,11 @@ export function FilterField({ inputRef }: { inputRef: RefObject<HTMLInputElement
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const step = event.key === "ArrowDown" ? 1 : -1;
       if (!isOpen) setOpen(true);
-      else if (suggestions.length > 0) setAt((at + step + suggestions.length) % suggestions.length);
+      else if (suggestions.length > 0) {
+        // with none chosen, up is the last one
+        const from = Math.max(at, step > 0 ? -1 : 0);
+        setAt((from + step + suggestions.length) % suggestions.length);
+      }
     } else if ((event.key === "Enter" || event.key === "Tab") && isOpen && at >= 0) take(at);
     else if (event.key === "Enter") {
       apply(text.trim());
