@@ -36,30 +36,33 @@ static inline __attribute__((always_inline)) void tile(const float *a, const flo
     }
 }
 
-/* Threads share panels; packed [132, k] is room for a block of rows, interleaved by six. */
+/* Threads share rows, and the panels of a block of rows; packed [m rounded up to six, k] is room for all rows,
+ * interleaved by six. They wait for each other once, whatever m is. */
 void fp32_linear(const float *x, const float *w, const float *bias, float *y, long m, long n, long k, int is_relu,
                  float *packed, int threads) {
+    long panels = (n + COLUMNS - 1) / COLUMNS, blocks = (m + BLOCK - 1) / BLOCK;
 #pragma omp parallel num_threads(threads)
-    for (long start = 0; start < m; start += BLOCK) {
-        long rows = m - start < BLOCK ? m - start : BLOCK, tiles = (rows + ROWS - 1) / ROWS;
+    {
 #pragma omp for schedule(static)
-        for (long t = 0; t < tiles; t++)
+        for (long t = 0; t < (m + ROWS - 1) / ROWS; t++)
             for (int i = 0; i < ROWS; i++) {
-                long row = t * ROWS + i < rows ? t * ROWS + i : rows - 1;
-                const float *from = x + (start + row) * k;
+                long row = t * ROWS + i < m ? t * ROWS + i : m - 1;
+                const float *from = x + row * k;
                 float *to = packed + t * ROWS * k + i;
                 for (long j = 0; j < k; j++) to[j * ROWS] = from[j];
             }
 #pragma omp for schedule(static)
-        for (long column = 0; column < n; column += COLUMNS) {
+        for (long item = 0; item < blocks * panels; item++) {
+            long start = item / panels * BLOCK, column = item % panels * COLUMNS;
+            long rows = m - start < BLOCK ? m - start : BLOCK, tiles = (rows + ROWS - 1) / ROWS;
             float sums[BLOCK * COLUMNS] __attribute__((aligned(64)));
-            const float *panel = w + column * k;
+            const float *panel = w + column * k, *block = packed + start * k;
             for (long i = 0; i < tiles * ROWS * COLUMNS; i++) sums[i] = 0;
             for (long from = 0; from < k; from += DEPTH) {
                 long depth = k - from < DEPTH ? k - from : DEPTH, lines = (DEPTH + tiles - 1) / tiles;
                 const char *next = (const char *)(panel + (from + DEPTH) * COLUMNS);
                 for (long t = 0; t < tiles; t++)
-                    tile(packed + (t * k + from) * ROWS, panel + from * COLUMNS, depth, sums + t * ROWS * COLUMNS,
+                    tile(block + (t * k + from) * ROWS, panel + from * COLUMNS, depth, sums + t * ROWS * COLUMNS,
                          next + 64 * lines * t, lines);
             }
             long columns = n - column < COLUMNS ? n - column : COLUMNS;

@@ -14,7 +14,7 @@ from torch import nn
 
 from strobe.bench.workloads.layers.native import address, load_kernels, replace_linears
 
-_COLUMNS, _BLOCK = 16, 132
+_COLUMNS, _ROWS = 16, 6
 
 
 class PackedLinear(nn.Module):
@@ -32,7 +32,7 @@ class PackedLinear(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x_XK = x.reshape(-1, self.inputs).contiguous()
         y_XN = x_XK.new_empty(len(x_XK), self.outputs)
-        room = torch.empty(_BLOCK, self.inputs)
+        room = torch.empty(len(x_XK) + -len(x_XK) % _ROWS, self.inputs)
         self.kernel(
             *map(address, (x_XK, self.panels, self.bias_N, y_XN)),
             *map(ctypes.c_long, (len(x_XK), self.outputs, self.inputs)),
