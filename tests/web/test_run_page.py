@@ -147,6 +147,13 @@ def test_deleting_can_be_undone(open_page: OpenPage, site: Served, watch: Watch)
     page.get_by_role("button", name="Undo").click()
     expect(page).to_have_url(at(site, "prepare"))
     expect(page.get_by_role("heading", name="prepare the data")).to_be_visible()
+    # and later, when there is nothing to press any more, on the page of the run
+    page.get_by_role("button", name="Delete the run").click()
+    expect(page).to_have_url(f"{site.url}/local/page")
+    page.goto(at(site, "prepare"))
+    expect(page.get_by_role("status").filter(has_text="This run was deleted")).to_be_visible()
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("navigation", name="Parts of the run")).to_be_visible()
 
 
 def test_a_live_run_grows_and_is_stopped(open_page: OpenPage, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import strobe
+from strobe.api import trash
 from strobe.errors import CommError, NotInStore, StoreBusy
 from strobe.home import Home, RunPath
 from strobe.journal import event as ev
@@ -162,10 +163,13 @@ def test_removing_goes_to_the_trash_and_comes_back(home: Home, index: LocalStore
     tail.poll()
     index.runs.delete(PATH, now_ns=time.time_ns())
     assert not home.run_dir(PATH).exists()
-    with pytest.raises(NotInStore):
-        index.runs.find(PATH)
-    tail.poll()
+    for _ in range(2):  # at once, and when the home has been looked at
+        with pytest.raises(NotInStore):
+            index.runs.find(PATH)
+        assert index.runs.find(PATH, with_deleted=True).deleted_ns is not None
+        tail.poll()
     index.runs.undelete(PATH, now_ns=time.time_ns())
+    assert index.runs.find(PATH).deleted_ns is None
     assert last_loss(index) == 0.1
     tail.poll()
     assert last_loss(index) == 0.1
@@ -182,6 +186,30 @@ def test_a_new_run_with_the_id_of_a_removed_one_is_shown(home: Home, index: Loca
     log_run(home, steps=2)  # before anybody has looked at the home again
     tail.poll()
     assert last_loss(index) == 0.5
+
+
+def test_what_the_command_line_removed_can_be_seen_until_the_trash_is_emptied(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail = tail_of(home, index)
+    tail.poll()
+    entry = trash.put(home, home.run_dir(PATH), now_ns=time.time_ns())
+    tail.poll()
+    assert index.runs.find(PATH, with_deleted=True).deleted_ns is not None
+    # another process of the same index knows it, too, and what comes back is followed again
+    again = LocalStore(home, IndexPlace(home).database)
+    assert again.runs.trashed == {PATH}
+    again.close()
+    trash.restore(home, entry)
+    tail.poll()
+    assert last_loss(index) == 0.1
+    trash.put(home, home.run_dir(PATH), now_ns=time.time_ns())
+    tail.poll()
+    assert index.runs.find(PATH, with_deleted=True).deleted_ns is not None
+    for kept in home.trash.iterdir():
+        shutil.rmtree(kept)
+    tail.poll()
+    with pytest.raises(NotInStore):
+        index.runs.find(PATH, with_deleted=True)
 
 
 class Failing:

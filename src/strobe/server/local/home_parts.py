@@ -18,7 +18,7 @@ from strobe.journal.event import Event
 from strobe.journal.segment import list_segments, parse_name
 from strobe.server.local.run_tail import RunTail
 from strobe.store.contents import Contents
-from strobe.store.database import Database
+from strobe.store.database import Cursor, Database
 from strobe.store.files import Files, RunFile
 from strobe.store.ingest import Ingest
 from strobe.store.runs import Runs
@@ -27,29 +27,47 @@ _PIECE_BYTES = 1 << 20
 
 
 class HomeRuns(Runs):
-    """The runs of a home: what is removed goes to its trash, and from the index."""
+    """The runs of a home. What is removed goes to its trash; the index keeps it, hidden, until the trash is emptied."""
 
     def __init__(self, database: Database, home: Home, ingest: Ingest) -> None:
         super().__init__(database)
         self._home = home
         self._ingest = ingest
+        #: the runs that are hidden
+        self.trashed: set[RunPath] = database.read(_read_hidden)
 
     def delete(self, path: RunPath, *, now_ns: int) -> None:
         try:
             trash.put(self._home, self._home.run_dir(path), now_ns=now_ns)
         except RunNotFound as error:
             raise NotInStore(str(error)) from error
-        with suppress(NotInStore):  # the index was quicker to notice
-            self.remove(path)
+        self.hide(path, now_ns=now_ns)
+
+    def hide(self, path: RunPath, *, now_ns: int) -> None:
+        """Hide a run that has gone to the trash."""
+        with suppress(NotInStore):  # it was removed before it was ever taken in
+            super().delete(path, now_ns=now_ns)
+            self.trashed.add(path)
 
     def undelete(self, path: RunPath, *, now_ns: int) -> None:
         for entry in trash.entries(self._home):
             if entry.run == path:
                 trash.restore(self._home, entry)
+                with suppress(NotInStore):  # what is hidden takes nothing in; it is made again
+                    self.remove(path)
+                self.trashed.discard(path)
                 # Not left to those who follow the home: whoever brings a run back looks at it next.
                 RunTail(self._home.run_dir(path), self._ingest, lambda: now_ns).poll()
                 return
         raise NotInStore(f"run {path} is not in the trash of {self._home.path}")
+
+
+def _read_hidden(cursor: Cursor) -> set[RunPath]:
+    rows = cursor.all(
+        "SELECT entity, project.name, run.name FROM run JOIN project ON project.id = run.project_id "
+        "WHERE run.deleted_ns IS NOT NULL"
+    )
+    return {RunPath(*row) for row in rows}
 
 
 class HomeEdits:

@@ -1,7 +1,7 @@
 """Following all runs of a home: those that are written to closely, the others by a look now and then.
 
 Which segments had been taken in up to which size is kept in the index, so that a start does not read again what has not
-changed. A run that is gone from the home goes from the index.
+changed. A run that is gone from the home goes from the index, unless it can be brought back from the trash.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import msgspec
 
 from strobe.agent.entry import ActiveEntries, Entry
 from strobe.agent.upload.interrupt import interrupt
+from strobe.api import trash
 from strobe.artifact.store import projects as artifact_projects
 from strobe.errors import Error, StoreBusy, StoreFull, UsageError
 from strobe.home import Home, RunDir, RunPath
 from strobe.journal.skim import Skim
 from strobe.journal.tail import segment_sizes
 from strobe.server.local.run_tail import RunTail
+from strobe.server.local.store import LocalStore
 from strobe.store.database import Cursor
-from strobe.store.store import Store
 
 #: how often all runs are looked at, at most, and for which part of the time
 _SCAN_NS = 10**9 // 2
@@ -42,9 +43,10 @@ Sizes = dict[str, dict[str, int]]
 class HomeTail:
     """The runs of a home on their way into its index. Used by one thread at a time."""
 
-    def __init__(self, home: Home, store: Store, clock: Callable[[], int], log: Callable[[str], None]) -> None:
+    def __init__(self, home: Home, store: LocalStore, clock: Callable[[], int], log: Callable[[str], None]) -> None:
         self._home = home
         self._store = store
+        self._runs = store.runs
         self._clock = clock
         self._log = log
         self._active = ActiveEntries(home.active, owner=os.getuid() if hasattr(os, "getuid") else 0)
@@ -69,12 +71,14 @@ class HomeTail:
             began = time.monotonic()
             due.update(self._changed())
             self._scan_at_ns = now_ns + max(_SCAN_NS, int((time.monotonic() - began) / _SCAN_SHARE * 1e9))
+        due = self._without_trashed(due)
         count = sum(self._follow(path, run_dir, now_ns) for path, run_dir in sorted(due.items(), key=_newest))
         self._cool(live.keys(), now_ns)
         self._stop(live)
         if now_ns - self._signed_ns >= _SIGN_NS:
             self._signed_ns = now_ns
             self._judge(live.keys(), now_ns)
+            self._forget_purged()
         return count
 
     def _live(self) -> dict[RunPath, list[Entry]]:
@@ -86,14 +90,32 @@ class HomeTail:
         return found
 
     def _changed(self) -> dict[RunPath, RunDir]:
-        """Return the runs whose journals are not as they were when they were taken in; forget those that are gone."""
+        """Return the runs whose journals are not as they were when they were taken in; let go of those gone."""
         self._note_projects()
         found = {run_dir.run_path: run_dir for run_dir in self._home.iter_runs()}
-        for path in self._known.keys() - found.keys():
-            self._forget(path)
+        if gone := self._known.keys() - found.keys() - self._runs.trashed:
+            trashed = {entry.run for entry in trash.entries(self._home)}
+            for path in gone & trashed:
+                self._runs.hide(path, now_ns=self._clock())
+            for path in gone - trashed:
+                self._forget(path)
         return {
-            path: run_dir for path, run_dir in found.items() if segment_sizes(run_dir.journal) != self._known.get(path)
+            path: run_dir
+            for path, run_dir in found.items()
+            if path in self._runs.trashed or segment_sizes(run_dir.journal) != self._known.get(path)
         }
+
+    def _without_trashed(self, due: dict[RunPath, RunDir]) -> dict[RunPath, RunDir]:
+        """Leave out runs in the trash. One that is there again, old or new, is taken in from the start."""
+        for path in due.keys() & self._runs.trashed:
+            if due[path].exists():
+                self._forget(path)
+        return {path: run_dir for path, run_dir in due.items() if path not in self._runs.trashed}
+
+    def _forget_purged(self) -> None:
+        if self._runs.trashed:
+            for path in self._runs.trashed - {entry.run for entry in trash.entries(self._home)}:
+                self._forget(path)
 
     def _note_projects(self) -> None:
         """Let the index know the projects that have artifacts and no runs."""
@@ -161,6 +183,7 @@ class HomeTail:
         self._store.database.write(lambda cursor: _forget_run(cursor, path))
         for kept in (self._known, self._tails, self._warm_ns, self._problems):
             kept.pop(path, None)
+        self._runs.trashed.discard(path)
 
     def _note_problem(self, path: RunPath, problem: str) -> None:
         if self._problems.get(path, "") != problem:

@@ -18,6 +18,8 @@ from strobe.store.store import Store
 class LocalStore(Store):
     """All parts over the index of one home."""
 
+    runs: HomeRuns
+
     def __init__(self, home: Home, database_path: Path, clock: Callable[[], int] = time.time_ns) -> None:
         database = SqliteDatabase(database_path)
         migrate(database)
