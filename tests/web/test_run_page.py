@@ -129,8 +129,9 @@ def test_name_tags_and_notes_are_edited(open_page: OpenPage, site: Served) -> No
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Add notes").click()
     page.get_by_role("textbox", name="Notes").fill("worth a look")
-    page.keyboard.press("Control+Enter")
-    expect(page.locator(".notes-text")).to_have_text("worth a look")
+    with page.expect_response(lambda answer: "notes" in (answer.request.post_data or "")):
+        page.keyboard.press("Control+Enter")
+        expect(page.locator(".notes-text")).to_have_text("worth a look")
     page.reload()
     expect(page.get_by_role("heading", name="another name")).to_be_visible()
     expect(page.locator(".tag")).to_have_text("good")
