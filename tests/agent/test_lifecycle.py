@@ -107,14 +107,15 @@ def test_a_killed_agent_is_replaced_and_its_work_taken_up(home: Home, trainers: 
     first = int(wait_for(lambda: serving_pid(home)))
     trainer.send_signal(signal.SIGSTOP)  # it would start the next agent
     os.kill(first, signal.SIGKILL)
-    wait_for(lambda: not agent_pids(home))
-    assert "died without leaving" in (status(home).problem or "")
+    # A process that is being killed has no memory, and so no command line, before it counts as dead.
+    wait_for(lambda: not agent_pids(home) and "died without leaving" in (status(home).problem or ""))
     trainer.kill()
     trainer.wait()
     assert list(home.active.glob("*.json"))
     second = _started(home)
     assert second != first
-    wait_for(lambda: not list(home.active.glob("*.json")))
+    # Seen a moment before it was dead, the trainer is looked at again after ten seconds.
+    wait_for(lambda: not list(home.active.glob("*.json")), timeout_s=45)
     replay = Replay(home.run_dir(RunPath("local", "p", "run-aaaaaaaa")))
     replay.refresh()
     assert replay.state == "crashed"
