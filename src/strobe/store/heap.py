@@ -1,9 +1,9 @@
 """The heap: what one question frees, the next one uses.
 
 A chart takes about a megabyte of arrays and frees them with its answer. glibc gives such blocks back to the system, and
-the system clears and maps them anew for the next chart, which took more than a third of its time. How large a block must be to be
-given back glibc learns from the largest one that was freed (mallopt(3), M_MMAP_THRESHOLD); so it is shown one, which is
-never touched and therefore costs nothing. Other allocators do not mind.
+the system clears and maps them anew for the next chart, which took more than a third of its time. How large a block
+must be to be given back glibc learns from the largest one that was freed (mallopt(3), M_MMAP_THRESHOLD); so it is shown
+one, which is never touched and therefore costs nothing. Other allocators do not mind.
 """
 
 from __future__ import annotations
