@@ -403,6 +403,34 @@ def test_a_change_that_was_seen_just_before_somebody_asked_is_told(store: Store)
     asyncio.run(session())
 
 
+@pytest.mark.parametrize("is_left", [True, False], ids=["page loaded again", "second page"])
+def test_who_comes_to_what_is_watched_already_is_told_what_the_others_were_told(store: Store, is_left: bool) -> None:
+    """A page reads a run, the run changes, the hub tells it to the page that was there before, and only then is the
+    new page's stream open: it must not show the old state for ever."""
+    logger = Logger(store)
+    interest = Interest(frozenset([logger.id]), keys=frozenset(["x"]))
+
+    async def test(hub: Hub) -> None:
+        before = await watch(hub, interest)
+        await in_thread(logger.log, 0, x=1.0)
+        await before.until(lambda _: before.points("x") == [(0, 1.0)])
+        if is_left:
+            hub.unsubscribe(before.subscription)
+        await in_thread(logger.log, 1, x=2.0)
+        await in_thread(logger.end)
+        await in_thread(store.settler.settle)
+        if is_left:
+            await asyncio.sleep(0.3)  # nobody is told, and yet it is looked at: the page might only be cut off
+        else:
+            await before.until(lambda _: before.states[-1:] == ["finished"])
+            await before.quiet()
+        after = await watch(hub, interest)
+        got = await after.until(lambda _: after.states[-1:] == ["finished"])
+        assert [fields["summary"] for event, fields, _ in got if event == "run"][-1]["x"] == 2.0
+
+    run_with_hub(store, test)
+
+
 def test_all_runs_that_change_in_one_moment_are_seen(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "_LIMIT", 2)
     for number in range(7):

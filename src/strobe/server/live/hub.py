@@ -47,6 +47,8 @@ class _Change(NamedTuple):
     """A run that is to be told about, and the keys whose points are wanted."""
 
     run: Seen
+    #: whether it may have changed before somebody who watches it came
+    is_unread: bool
     is_new_version: bool
     keys: frozenset[str]
 
@@ -90,7 +92,8 @@ class Hub:
         self._positions: dict[tuple[int, str], Position] = {}
         self._summaries: dict[int, dict[str, Any]] = {}
         self._covered.clear()
-        self._looked_for: set[Interest] = set()
+        #: what clients want that came since the last look: they may have read what they show before it
+        self._newcomers: list[Interest] = []
 
     # --- from outside
 
@@ -116,6 +119,10 @@ class Hub:
         is_whole = place is not None and self._is_kept(interest, place)
         self._covered[interest] = (first, None)
         self._subscribers.add(subscription)
+        # Even if the same is watched already, as by the page that this one replaces: what that one was told, nobody
+        # told this one.
+        if not is_whole:
+            self._newcomers.append(interest)
         # Without an id if something was missed: who loses the connection right after it must ask for that again.
         subscription.put(self._written("hello", {"hub": self.name}, has_id=place is None))
         kept = [] if place is None or not is_whole else [*self._kept_since(place, interest)]
@@ -205,7 +212,8 @@ class Hub:
         now_ns = self._clock()
         since_ns = min(self._since_ns, now_ns) - OVERLAP_NS
         interests = set(self._covered)
-        newcomers = interests - self._looked_for
+        num_newcomers = len(self._newcomers)  # more may come meanwhile, and wait for the next look
+        newcomers = frozenset(self._newcomers)
         unread_ns = now_ns - _UNREAD_NS
         # Where something happens all the time, the last look lies nearer than what a newcomer has not read.
         from_ns = min(since_ns, unread_ns) if newcomers else since_ns
@@ -217,17 +225,16 @@ class Hub:
             return
         # A change that was seen just before somebody asked for it was not told: it is news to them. What lies
         # longer back they have read: after an import, or when nothing else happens, that may be every run there is.
-        self._looked_for = interests
         changed: list[_Change] = []
         for run in seen:
             watching = [interest for interest in interests if interest.covers(run.id, run.project_id)]
-            is_news = run.changed_ns >= unread_ns and bool(newcomers.intersection(watching))
-            if run.changed_ns < since_ns and not is_news:
+            is_unread = run.changed_ns >= unread_ns and bool(newcomers.intersection(watching))
+            if run.changed_ns < since_ns and not is_unread:
                 continue  # told long ago to everybody else
-            before = None if is_news else known.get(run.id)
+            before = None if is_unread else known.get(run.id)
             if watching and before != tokens[run.id]:
                 keys = frozenset[str]().union(*(interest.keys for interest in watching))
-                changed.append(_Change(run, before is None or before[0] != run.version, keys))
+                changed.append(_Change(run, is_unread, before is None or before[0] != run.version, keys))
         if changed:
             try:
                 await self._tell(changed)
@@ -236,18 +243,21 @@ class Hub:
                 for change in changed:
                     self._tokens.pop(change.run.id, None)
                 raise
+        del self._newcomers[:num_newcomers]
 
     async def _tell(self, changed: list[_Change]) -> None:
         clean = [change.run.id for change in changed if not change.run.is_dirty]
         summaries = await anyio.to_thread.run_sync(self._source.summaries, clean) if clean else {}
         after = {
             run.id: {key: self._positions.get((run.id, key), BEGINNING) for key in sorted(keys)}
-            for run, is_new_version, keys in changed
+            for run, _, is_new_version, keys in changed
             if is_new_version and keys and run.deleted_ns is None
         }
         fresh = await anyio.to_thread.run_sync(self._source.fresh_points, after) if after else {}
-        for run, is_new_version, keys in changed:
+        for run, is_unread, is_new_version, keys in changed:
             changes: dict[str, Any] = {}
+            if is_unread:  # nor may they know the summary that others were told
+                self._summaries.pop(run.id, None)
             if (summary := summaries.get(run.id)) is not None:
                 changes = told_summary(self._summaries.get(run.id), summary)
                 self._summaries[run.id] = summary
