@@ -272,11 +272,36 @@ def test_ipv6_and_names_and_other_spellings() -> None:
     run(work())
 
 
+def test_a_method_that_is_taken_away_is_refused_and_what_it_works_on_is_answered() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            contact, started = bob.address.contact, asyncio.Event()
+
+            async def slow(caller: Caller, payload: Payload) -> Payload:
+                started.set()
+                await asyncio.sleep(0.05)
+                return b"old"
+
+            bob.serve("slow", slow)
+            call = asyncio.create_task(ann.call(contact, "slow", b"", timeout_s=5))
+            await started.wait()
+            bob.unserve("slow")
+            with pytest.raises(PeerRefused, match="no method 'slow'"):
+                await ann.call(contact, "slow", b"", timeout_s=5)
+            assert await call == b"old"
+            bob.serve("slow", lambda caller, payload: b"new")
+            assert await ann.call(contact, "slow", b"", timeout_s=5) == b"new"
+
+    run(work())
+
+
 def test_misuse_is_named() -> None:
     async def work() -> None:
         async with peers(limits=Limits(max_payload=1000)) as (ann, bob):
             with pytest.raises(UsageError, match="served already"):
                 bob.serve("echo", lambda caller, payload: payload)
+            with pytest.raises(UsageError, match="'nope' is not served"):
+                bob.unserve("nope")
             for method in ("", "x" * 65, "é"):
                 with pytest.raises(UsageError):
                     bob.serve(method, lambda caller, payload: payload)

@@ -108,6 +108,29 @@ def test_a_payload_over_the_peers_limit_is_refused_before_it_is_sent() -> None:
     run(work())
 
 
+def test_a_method_with_a_limit_of_its_own_refuses_before_the_payload_is_read() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            contact, sizes = bob.address.contact, list[int]()
+
+            def note(caller: Caller, payload: Payload) -> Payload:
+                sizes.append(len(payload))
+                return b""
+
+            bob.serve("note", note, max_payload=1000)
+            for size in (1001, 20_000, 64 * MB):
+                with pytest.raises(PeerRefused, match=f"{size} bytes is over this peer's limit of 1000 for 'note'"):
+                    await ann.call(contact, "note", bytes(size), timeout_s=5)
+                assert bob.serving.inbound_bytes == 0
+            await ann.call(contact, "note", bytes(1000), timeout_s=5)
+            assert sizes == [1000]
+            assert len(await ann.call(contact, "echo", bytes(MB), timeout_s=5)) == MB
+            with pytest.raises(PeerRefused, match="no method 'nope' here"):
+                await ann.call(contact, "nope", bytes(64 * MB), timeout_s=5)
+
+    run(work())
+
+
 def test_a_reply_over_ones_own_limit_is_refused() -> None:
     async def work() -> None:
         async with peers(1, limits=Limits(max_payload=MB)) as (ann,), peers(1) as (bob,):

@@ -115,8 +115,14 @@ class Network(Protocol):
     async def moved(self, since: Address) -> Address:
         """Return the address as soon as it is another one than `since`."""
 
-    def serve(self, method: str, handler: Handler) -> None:
-        """Answer calls of `method` (1 to 64 ASCII characters) with what the handler returns, once per call."""
+    def serve(self, method: str, handler: Handler, *, max_payload: int | None = None) -> None:
+        """Answer calls of `method` (1 to 64 ASCII characters) with what the handler returns, once per call.
+
+        A request of more than `max_payload` bytes is refused before it is read; None leaves the network's own limit.
+        """
+
+    def unserve(self, method: str) -> None:
+        """Refuse calls of `method` from now on; those that its handler works on are still answered."""
 
     async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
         """Return the peer's answer. Raises PeerUnreachable, PeerRefused or PeerBusy; cancelling it gives up the call.

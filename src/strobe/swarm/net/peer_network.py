@@ -164,8 +164,11 @@ class PeerNetwork:
     def num_sessions(self) -> int:
         return len(self._sessions)
 
-    def serve(self, method: str, handler: Handler) -> None:
-        self.serving.serve(method, handler)
+    def serve(self, method: str, handler: Handler, *, max_payload: int | None = None) -> None:
+        self.serving.serve(method, handler, max_payload)
+
+    def unserve(self, method: str) -> None:
+        self.serving.unserve(method)
 
     async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
         if type(payload) is memoryview and (payload.itemsize != 1 or payload.ndim != 1):

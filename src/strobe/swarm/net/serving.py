@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
+from typing import NamedTuple
 
 from strobe.errors import UsageError
 from strobe.swarm.net import message as m
@@ -25,12 +26,17 @@ _MAX_UNFETCHED = 8
 _BUFFERS = (bytes, bytearray, memoryview, Pieces)
 
 
+class _Served(NamedTuple):
+    handler: Handler
+    max_payload: int
+
+
 class Serving:
     """The handlers of one network and the requests they work on."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._handlers: dict[bytes, Handler] = {}
+        self._methods: dict[bytes, _Served] = {}
         self._tasks: dict[tuple[int, int], asyncio.Future[Sendable]] = {}
         self.served = 0
         self.failed = 0
@@ -38,21 +44,29 @@ class Serving:
         #: bytes of large payloads held for handlers
         self.inbound_bytes = 0
 
-    def serve(self, method: str, handler: Handler) -> None:
+    def serve(self, method: str, handler: Handler, max_payload: int | None = None) -> None:
         name = method.encode("ascii", errors="replace")
         if not 1 <= len(name) <= m.MAX_METHOD or not method.isascii():
             raise UsageError(f"method {method!r} is not 1 to {m.MAX_METHOD} ASCII characters")
-        if name in self._handlers:
+        if name in self._methods:
             raise UsageError(f"method {method!r} is served already")
-        self._handlers[name] = handler
+        limit = self._limits.max_payload
+        self._methods[name] = _Served(handler, limit if max_payload is None else min(max_payload, limit))
+
+    def unserve(self, method: str) -> None:
+        if self._methods.pop(method.encode(errors="replace"), None) is None:
+            raise UsageError(f"method {method!r} is not served")
 
     # -- large requests announce themselves before they come ---------------------------------------------------------
 
-    def reserve(self, session: Session, size: int) -> PeerRefused | None:
-        """Make room for a payload, or return why there is none."""
+    def reserve(self, session: Session, method: bytes | None, size: int) -> PeerRefused | None:
+        """Make room for the payload of a request, or (without method) of a reply; or return why there is none."""
         limits = self._limits
-        if size > limits.max_payload:
-            return PeerRefused(f"a payload of {size} bytes is over this peer's limit of {limits.max_payload}")
+        if method is not None:
+            if (refusal := _unfit(self._methods.get(method), method, size)) is not None:
+                return refusal
+        elif size > limits.max_payload:
+            return PeerRefused(f"the reply has {size} bytes, over the limit of {limits.max_payload}")
         if session.inbound_bytes + size > limits.max_inbound_per_peer or self.inbound_bytes + size > limits.max_inbound:
             return PeerBusy(f"no room for {size} bytes: other large payloads are being received", _BUSY_S)
         session.inbound_bytes += size
@@ -108,15 +122,15 @@ class Serving:
             return
         session.replies.begin(number, oldest)
         session.used = now
-        handler = self._handlers.get(method)
-        refusal = self._refusal(session, method, handler, now)
-        if refusal is not None or handler is None:
+        served = self._methods.get(method)
+        refusal = self._refusal(session, served, method, len(payload), now)
+        if refusal is not None or served is None:
             self.refused += 1
             assert refusal is not None
             self._answer(session, number, refusal, by_stream, held)
             return
         try:
-            result = handler(session.caller, payload)
+            result = served.handler(session.caller, payload)
         except PeerRefused as exc:
             self._answer(session, number, exc, by_stream, held)
         except Exception as exc:  # noqa: BLE001 - a handler's fault is logged and must not take the peer down
@@ -132,12 +146,14 @@ class Serving:
                 # A callback, not a task around it: it comes even when the task is cancelled before it began.
                 task.add_done_callback(partial(self._finished, session, number, method, by_stream, held))
 
-    def _refusal(self, session: Session, method: bytes, handler: Handler | None, now: float) -> PeerRefused | None:
+    def _refusal(
+        self, session: Session, served: _Served | None, method: bytes, size: int, now: float
+    ) -> PeerRefused | None:
         limits = self._limits
         if not session.bucket.take(now):
             return PeerBusy(f"more than {limits.requests_per_s:g} requests per second", session.bucket.wait_s())
-        if handler is None:
-            return PeerRefused(f"no method {method.decode(errors='replace')!r} here")
+        if served is None or size > served.max_payload:
+            return _unfit(served, method, size)
         if session.running >= limits.max_running_per_peer or len(self._tasks) >= limits.max_running:
             return PeerBusy("too many requests under way", _BUSY_S)
         return None
@@ -210,6 +226,16 @@ class Serving:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=_PATIENCE_S)
+
+
+def _unfit(served: _Served | None, method: bytes, size: int) -> PeerRefused | None:
+    """Return why a request of this size is not for this peer, whoever sends it."""
+    name = method.decode(errors="replace")
+    if served is None:
+        return PeerRefused(f"no method {name!r} here")
+    if size > served.max_payload:
+        return PeerRefused(f"a payload of {size} bytes is over this peer's limit of {served.max_payload} for {name!r}")
+    return None
 
 
 def _say(session: Session, message: bytes, by_stream: bool) -> None:

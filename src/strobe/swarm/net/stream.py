@@ -42,8 +42,8 @@ class Host(Protocol):
 
     def on_message(self, session: Session, message: bytes) -> None: ...
 
-    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> memoryview | None:
-        """Return room for a large payload, or say to whom it concerns why there is none."""
+    def admit(self, session: Session, number: int, method: bytes | None, size: int) -> memoryview | None:
+        """Return room for a large payload (without method: a reply's), or say to whom it concerns why there is none."""
 
     def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         """Take a large payload whose room was reserved: a request's, or (without method) a reply's."""
@@ -293,12 +293,13 @@ class Stream:
         if key in self._incoming or size == 0 or oldest > number or len(body) > _OPEN.size + m.MAX_METHOD:
             raise StreamBroken(f"request {number} announces {size} bytes in the wrong place")
         self.used = time.monotonic()
-        view = self._host.admit(self.session, number, is_reply, size)
+        method = None if is_reply else body[_OPEN.size :]
+        view = self._host.admit(self.session, number, method, size)
         if view is None:
             self._small.append(_framed(STOP_REPLY if is_reply else STOP_REQUEST, number, b""))
             self._notify()
             return
-        self._incoming[key] = _Incoming(None if is_reply else body[_OPEN.size :], oldest, view)
+        self._incoming[key] = _Incoming(method, oldest, view)
 
     def _target(self, number: int, is_reply: bool, size: int) -> memoryview | None:
         """Return where a chunk belongs; None for a payload that was refused and not stopped in time."""

@@ -306,10 +306,11 @@ class Streams:
     def on_message(self, session: Session, message: bytes) -> None:
         self._on_message(session, message, True)
 
-    def admit(self, session: Session, number: int, is_reply: bool, size: int) -> memoryview | None:
+    def admit(self, session: Session, number: int, method: bytes | None, size: int) -> memoryview | None:
+        is_reply = method is None
         if number not in session.calls if is_reply else not self._serving.is_new(session, number, True):
             return None
-        refusal = self._serving.reserve(session, size)
+        refusal = self._serving.reserve(session, method, size)
         if refusal is None:
             return self._buffers.take(size)
         if is_reply:

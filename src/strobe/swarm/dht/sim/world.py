@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
+from strobe.errors import UsageError
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.network import (
@@ -78,6 +79,7 @@ class SimNetwork:
     def __init__(self, world: World, address: Address) -> None:
         self._world = world
         self._handlers: dict[str, Handler] = {}
+        self._max_payloads: dict[str, int | None] = {}
         self.address = address
         self.is_closed = False
 
@@ -86,8 +88,13 @@ class SimNetwork:
         """Keys for those who sign; the id of a simulated peer is not derived from them."""
         return Identity(hashlib.sha256(self.address.id).digest())
 
-    def serve(self, method: str, handler: Handler) -> None:
+    def serve(self, method: str, handler: Handler, *, max_payload: int | None = None) -> None:
         self._handlers[method] = handler
+        self._max_payloads[method] = max_payload
+
+    def unserve(self, method: str) -> None:
+        if self._handlers.pop(method, None) is None:
+            raise UsageError(f"method {method!r} is not served")
 
     async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
         world = self._world
@@ -112,6 +119,9 @@ class SimNetwork:
         handler = self._handlers.get(method)
         if handler is None:
             raise PeerRefused(f"no method {method!r} here")
+        limit = self._max_payloads[method]
+        if limit is not None and len(payload) > limit:
+            raise PeerRefused(f"a payload of {len(payload)} bytes is over this peer's limit of {limit} for {method!r}")
         try:
             answer = handler(caller, payload)
             return _as_received(await answer if inspect.isawaitable(answer) else answer)
