@@ -14,6 +14,7 @@ from strobe.swarm.dht.node import BootstrapFailed, ClockSkew, Node
 from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.sim.loop import clock, run
 from strobe.swarm.dht.sim.world import World
+from strobe.swarm.dht.value import pack
 from strobe.swarm.net.network import Contact, PeerId
 from tests.swarm.dht.swarms import Swarm
 
@@ -212,11 +213,27 @@ def test_latest_asks_beyond_the_cache() -> None:
     run(main())
 
 
-def test_infinite_expirations_are_allowed() -> None:
+def test_expirations_too_far_ahead_are_a_mistake_that_is_told() -> None:
     async def main() -> None:
         swarm = await Swarm.grow(3)
-        assert await swarm.nodes[0].store("k", 1, math.inf)
-        assert await swarm.nodes[1].get("k", latest=True) == (1, math.inf)
+        now = clock()
+        for wrong in (math.inf, math.nan, now + 31 * 86400):
+            with pytest.raises(UsageError, match="at most 2592000 s are allowed"):
+                await swarm.nodes[0].store("k", 1, wrong)
+        assert await swarm.nodes[0].store("k", 1, now + 30 * 86400)
+        assert await swarm.nodes[1].get("k", latest=True) == (1, now + 30 * 86400)
+
+    run(main())
+
+
+@pytest.mark.parametrize("name", [["a", 1], {"a": 1}, ("a", [1])])
+def test_keys_that_no_result_can_be_found_by_are_refused_before_anything_is_written(name: Any) -> None:
+    async def main() -> None:
+        node = (await Swarm.grow(3)).nodes[0]
+        for call in (node.store(name, 1, clock() + 50), node.store("k", 1, clock() + 50, subkey=name), node.get(name)):
+            with pytest.raises(UsageError, match="use a tuple instead"):
+                await call
+        assert not len(node.storage)
 
     run(main())
 
@@ -229,8 +246,14 @@ def test_large_values_and_many_of_them() -> None:
         assert all(stored.values())
         got = await swarm.nodes[5].get_many(values, latest=True)
         assert all((value := got[key]) is not None and value.value == values[key] for key in values)
+        header = len(pack(b"x" * (1 << 20))) - (1 << 20)
+        largest = b"x" * ((1 << 20) - header)
+        assert await swarm.nodes[0].store("largest", largest, clock() + 60), "what passes here, holders take"
+        assert await swarm.nodes[0].store("largest", largest, clock() + 60, subkey="s" * 4000)
         with pytest.raises(UsageError, match="at most 1048576"):
-            await swarm.nodes[0].store("too large", b"x" * (1 << 21), clock() + 60)
+            await swarm.nodes[0].store("too large", largest + b"x", clock() + 60)
+        with pytest.raises(UsageError, match=r"2 values; at most 1056768 .* spread it over several keys"):
+            await swarm.nodes[0].store_many(["d"] * 2, [largest] * 2, clock() + 60, [1, 2])
         swarm.check()
 
     run(main())

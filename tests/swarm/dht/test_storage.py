@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strobe.swarm.dht.storage import PLAIN, Dictionary, Entry, Storage, entries
+from strobe.swarm.dht.storage import PLAIN, Dictionary, Entry, Rules, Storage, entries
 
 _KEYS = [b"a" * 20, b"b" * 20]
 _SUBKEYS = [PLAIN, b"s", b"t"]
@@ -82,7 +82,7 @@ def test_equal_expirations_and_nan_are_refused_and_infinity_is_not() -> None:
 
 
 def test_what_expires_soonest_goes_first_when_memory_is_full() -> None:
-    storage = Storage(max_bytes=10_000, max_record_bytes=5_000)
+    storage = Storage(Rules(max_record_bytes=5_000), max_bytes=10_000)
     for number in range(100):
         storage.put(b"%020d" % number, b"x" * 100, 1000 + number, now=0)
         assert storage.size_bytes <= 10_000
@@ -102,7 +102,7 @@ def test_the_heap_stays_small_under_renewals() -> None:
     storage: Any = Storage()
     for number in range(10_000):
         storage.put(b"k%d" % (number % 10), b"v", 1000 + number, now=0)
-    assert len(storage._heap) < 200
+    assert len(storage._all._heap) < 200
 
 
 def test_random_use_with_little_memory_keeps_the_books() -> None:
@@ -118,3 +118,30 @@ def test_random_use_with_little_memory_keeps_the_books() -> None:
         recount.put_record(key, record, 5000)
     assert recount.size_bytes == storage.size_bytes
     assert recount.num_entries == storage.num_entries
+
+
+def test_whoever_has_most_loses_what_expires_soonest_of_it() -> None:
+    storage = Storage(max_bytes=46_000)
+    for number in range(30):
+        assert storage.put(b"many %d" % number, b"x" * 1000, 1000 + number, now=0, source=b"greedy")
+    for number in range(30):
+        assert storage.put(b"d", b"x" * 100, 10 + number, now=0, subkey=b"%d" % number, source=b"%d" % number)
+    assert not storage.put(b"late", b"x" * 1000, 500, now=0, source=b"greedy"), "of its own the first to go"
+    assert storage.put(b"last", b"x" * 10_000, 5, now=0, source=b"modest")
+    kept = sorted(int(key[5:]) for key, _ in storage.items(0) if key.startswith(b"many"))
+    assert kept == list(range(30 - len(kept), 30))
+    held = storage.get(b"d", 0)
+    assert isinstance(held, Dictionary)
+    assert len(held.entries) == 30
+    assert storage.size_bytes <= 46_000
+
+
+def test_a_dictionary_that_loses_its_latest_subkey_expires_with_what_is_left() -> None:
+    storage = Storage(Rules(max_record_bytes=10_000), max_bytes=10_000, max_share=0.5)
+    storage.put(b"d", b"x", 100, now=0, subkey=b"honest", source=b"honest")
+    storage.put(b"d", b"x" * 4000, 900, now=0, subkey=b"greedy", source=b"greedy")
+    assert storage.put(b"k", b"x" * 4000, 1000, now=0, source=b"greedy")
+    held = storage.get(b"d", 0)
+    assert isinstance(held, Dictionary)
+    assert (list(held.entries), held.expires) == ([b"honest"], 100)
+    assert storage.put(b"d", b"plain", 101, now=0)

@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from typing import Any, Final
 
-from strobe.errors import Error, UsageError
+from strobe.errors import Error
+from strobe.swarm.dht.batch import Batch, check_hashable
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.greeting import Greeting
 from strobe.swarm.dht.id import number, place_of
@@ -21,8 +22,6 @@ from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
     FIND,
-    MAX_SUBKEY_BYTES,
-    MAX_VALUE_BYTES,
     MEET,
     NO_AGREEMENT,
     PING,
@@ -36,10 +35,9 @@ from strobe.swarm.dht.protocol import (
 from strobe.swarm.dht.reader import Findings, Reader
 from strobe.swarm.dht.routing import RoutingTable
 from strobe.swarm.dht.service import Service, wire_entries
-from strobe.swarm.dht.storage import PLAIN, Record, Storage, entries
+from strobe.swarm.dht.storage import PLAIN, Record, Rules, Storage, entries, merge
 from strobe.swarm.dht.upkeep import Upkeep
-from strobe.swarm.dht.validator import CompositeValidator, RawRecord, RecordValidator
-from strobe.swarm.dht.value import pack
+from strobe.swarm.dht.validator import CompositeValidator, Ownership, RawRecord, RecordValidator
 from strobe.swarm.dht.writer import Writer
 from strobe.swarm.net.network import Contact, Network, NetworkError
 
@@ -76,8 +74,13 @@ class Node:
             max_per_network=opts.max_per_network,
         )
         self.peers = Peers(table, silence_s=opts.silence_s, backoff_rate=opts.backoff_rate)
-        self.storage = Storage(max_bytes=opts.max_storage_bytes, max_record_bytes=opts.max_record_bytes)
-        self.cache = Storage(max_bytes=opts.max_cache_bytes, max_record_bytes=opts.max_record_bytes)
+        self._rules = Rules(
+            max_record_bytes=opts.max_record_bytes,
+            max_lifetime_s=opts.max_lifetime_s + 2 * opts.max_clock_skew_s,  # theirs may be ahead, and ours behind
+            is_owned=self._is_owned,
+        )
+        self.storage = Storage(self._rules, max_bytes=opts.max_storage_bytes, max_share=opts.max_share)
+        self.cache = Storage(self._rules, max_bytes=opts.max_cache_bytes, max_share=opts.max_share)
         self.service = Service(
             self.peers, self.storage, self.cache, num_replicas=opts.num_replicas, clock=clock, validator=validator
         )
@@ -88,6 +91,7 @@ class Node:
             beam_size=opts.beam_size,
             window=opts.window,
             overdue_s=opts.overdue_s,
+            rules=self._rules,
             validator=validator,
         )
         self.writer = Writer(
@@ -143,11 +147,11 @@ class Node:
         for storage in (self.storage, self.cache):
             for key, record in storage.items(now):
                 held = list(entries(record))
-                kept = [item for item in held if self._validator.validate(RawRecord(key, item[0], *item[1]))]
+                kept = [item for item in held if self._validator.validate(RawRecord(key, item[0], *item[1][:2]))]
                 if len(kept) < len(held):
                     storage.remove(key)
-                    for subkey, entry in kept:
-                        storage.put(key, *entry, now, subkey)
+                    for subkey, (value, expires, source) in kept:
+                        storage.put(key, value, expires, now, subkey, source)
 
     async def join(self, contacts: Sequence[Contact]) -> int:
         """Join, or merge with, the swarm of these peers; return how many of them answered.
@@ -174,6 +178,9 @@ class Node:
             await self.upkeep.look_around(_PLACES_OF_MERGE, list(skew_of))
         return len(skew_of)
 
+    def _is_owned(self, subkey: bytes) -> bool:
+        return isinstance(self._validator, Ownership) and self._validator.is_owned(subkey)
+
     def _meet(self, contact: Contact) -> None:
         self.upkeep.swarms_meet()
         self.in_background(self.greeting.meet(contact))
@@ -194,15 +201,14 @@ class Node:
 
         A subkey of None is a plain value.
         """
-        names, records, positions = self._records(keys, values, expiration_time, subkeys)
         now = self.clock()
-        held = await self.writer.store(records)
-        accepted = {
-            name: held[place].accepted[position] for name, (place, position) in zip(names, positions, strict=True)
-        }
+        batch = Batch.of(
+            keys, values, expiration_time, subkeys, options=self.options, now=now, validator=self._validator
+        )
+        held = await self.writer.store(batch.records)
         for place, placed in held.items():
-            self._cache_stored(place, records[place], placed.accepted, now)
-        return accepted
+            self._cache_stored(place, batch.records[place], placed.accepted, now)
+        return {name: held[place].accepted[position] for name, place, position in batch.positions}
 
     async def get(self, key: Any, *, latest: bool = False) -> ValueWithExpiration | None:
         """Return the value of a key, or a dictionary of its subkeys; None if nobody has it."""
@@ -216,6 +222,8 @@ class Node:
         Without `latest`, the first that is found and has not expired, be it from a cache. With it, all peers near the
         key are asked, and what they say is merged.
         """
+        keys = list(keys)
+        check_hashable(keys)
         places = {key: place_of(key) for key in keys}
         found = await self.find(list(dict.fromkeys(places.values())), latest=latest)
         return {
@@ -288,11 +296,8 @@ class Node:
         for place in places:
             if enough == math.inf and (held := self.service.held(place, now)) is not None:
                 # What we hold ourselves counts like what any other peer holds.
-                merged = Storage()
-                merged.put_record(place, held, now)
-                if place in findings.records:
-                    merged.put_record(place, findings.records[place], now)
-                if (record := merged.get(place, now)) is not None:
+                said = findings.records.get(place)
+                if (record := merge(place, [held] if said is None else [held, said], now, self._rules)) is not None:
                     findings.records[place] = record
         self._cache_found(findings, now)
         return findings.records
@@ -321,36 +326,6 @@ class Node:
                 self.cache.put(place, value, expires, now, subkey)
         if place in self.cache and not (all(accepted) and sent[0][0] == PLAIN):
             self.upkeep.refresh(place)  # ours was refused, or others have subkeys that our copy lacks
-
-    def _records(
-        self, keys: Sequence[Any], values: Sequence[Any], expiration_time: Any, subkeys: Sequence[Any] | None
-    ) -> tuple[list[Any], dict[bytes, list[WireEntry]], list[tuple[bytes, int]]]:
-        """Return the names of what is stored, its entries by place, and where among these each name is."""
-        expirations = [expiration_time] * len(keys) if isinstance(expiration_time, (int, float)) else expiration_time
-        if not len(keys) == len(values) == len(expirations) or (subkeys is not None and len(subkeys) != len(keys)):
-            raise UsageError(
-                f"{len(keys)} keys, {len(values)} values, {len(expirations)} expirations"
-                f"{'' if subkeys is None else f', {len(subkeys)} subkeys'}: there must be as many of each"
-            )
-        names: list[Any] = []
-        records: dict[bytes, list[WireEntry]] = {}
-        positions: list[tuple[bytes, int]] = []
-        for number_, (key, value, expires) in enumerate(zip(keys, values, expirations, strict=True)):
-            subkey = None if subkeys is None else subkeys[number_]
-            place, packed = place_of(key), PLAIN if subkey is None else pack(subkey)
-            signed = pack(value)
-            if self._validator is not None:
-                signed = self._validator.sign_value(RawRecord(place, packed, signed, float(expires)))
-            if len(signed) > MAX_VALUE_BYTES or len(packed) > MAX_SUBKEY_BYTES:
-                raise UsageError(
-                    f"the value of {key!r:.80} has {len(signed)} bytes and its subkey {len(packed)}; at most "
-                    f"{MAX_VALUE_BYTES} and {MAX_SUBKEY_BYTES} fit: store where to find it instead"
-                )
-            sent = records.setdefault(place, [])
-            names.append(key if subkey is None else (key, subkey))
-            positions.append((place, len(sent)))
-            sent.append((packed, signed, float(expires)))
-        return names, records, positions
 
 
 def _median(values: list[float]) -> float:

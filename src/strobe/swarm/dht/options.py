@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Times in seconds. Peers of one swarm should agree on `num_replicas`; all else is each peer's own affair."""
+    """Times in seconds. Peers of one swarm should agree on `num_replicas` and `max_lifetime_s`.
+
+    All else is each peer's own affair.
+    """
 
     #: how many peers hold each record: those nearest to its key
     num_replicas: int = 5
@@ -30,7 +33,12 @@ class Options:
 
     max_storage_bytes: int = 1 << 30
     max_cache_bytes: int = 64 << 20
-    max_record_bytes: int = 1 << 20
+    #: the part of each that one peer, or all peers of one public network (as above), may take with what they store here
+    max_share: float = 0.25
+    #: a key with all its subkeys, each of which counts 200 bytes more: one value of 1 MiB always fits
+    max_record_bytes: int = (1 << 20) + (8 << 10)
+    #: how far ahead an expiration may be, of what is stored and of what is believed
+    max_lifetime_s: float = 30 * 86400.0
 
     #: keep what was read; push it to so many of the nearest that lacked it; keep what was stored
     cache_locally: bool = True

@@ -32,7 +32,8 @@ MAX_KEYS: Final = 128
 #: how many contacts an answer names per key, at most
 MAX_NEAREST: Final = 32
 _MASK: Final = (1 << 63) - 1
-_MAX_ENTRIES: Final = 8192
+#: how many values and subkeys, of all its keys together
+MAX_ENTRIES: Final = 8192
 MAX_VALUE_BYTES: Final = 1 << 20
 MAX_SUBKEY_BYTES: Final = 4096
 
@@ -47,7 +48,7 @@ _Port = Annotated[int, Meta(ge=1, le=65535)]
 WireEntry = tuple[_Subkey, _Value, float]
 WireContact = tuple[Place, _Host, _Port]
 _Nearest = Annotated[list[_Position], Meta(max_length=MAX_NEAREST)]
-_Entries = Annotated[list[WireEntry], Meta(max_length=_MAX_ENTRIES)]
+_Entries = Annotated[list[WireEntry], Meta(max_length=MAX_ENTRIES)]
 _Contacts = Annotated[list[WireContact], Meta(max_length=MAX_KEYS * MAX_NEAREST)]
 
 
@@ -113,7 +114,7 @@ class StoreItem(Message):
 
     key: Place
     agreement: _Agreement
-    entries: Annotated[list[WireEntry], Meta(min_length=1, max_length=_MAX_ENTRIES)]
+    entries: Annotated[list[WireEntry], Meta(min_length=1, max_length=MAX_ENTRIES)]
 
 
 class Store(Message):

@@ -14,7 +14,7 @@ from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.lookup import Lookup
 from strobe.swarm.dht.protocol import FIND, Find, Found, Malformed, WireEntry, agreement
-from strobe.swarm.dht.storage import Record, Storage
+from strobe.swarm.dht.storage import Record, Rules, Storage
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.dht.walk import Walk
 from strobe.swarm.net.network import Contact
@@ -38,9 +38,11 @@ class Reader:
         beam_size: int,
         window: int,
         overdue_s: float,
+        rules: Rules,
         validator: RecordValidator | None = None,
     ) -> None:
         self._exchange = exchange
+        self._rules = rules
         self._beam_size = beam_size
         self._window = window
         self._overdue_s = overdue_s
@@ -50,7 +52,7 @@ class Reader:
         """Look for keys until their records live until `enough`, or all near peers were asked."""
         # Someone who wants the newest asks everybody anyway; others often have their answer at the first or second.
         patience = 1 if enough == math.inf else 2
-        search = _Search(self._exchange, keys, enough, self.validator, self._beam_size, patience)
+        search = _Search(self._exchange, keys, enough, self._rules, self.validator, self._beam_size, patience)
         await self._walk(search)
         return search.findings()
 
@@ -59,7 +61,7 @@ class Reader:
 
         With `via`, only these are asked first: they may be of a swarm whose peers nobody near us has heard of.
         """
-        search = _Search(self._exchange, [target], math.inf, self.validator, width, 1, via)
+        search = _Search(self._exchange, [target], math.inf, self._rules, self.validator, width, 1, via)
         await self._walk(search)
         return search.strangers()
 
@@ -76,6 +78,7 @@ class _Search:
         exchange: Exchange,
         keys: list[bytes],
         enough: float,
+        rules: Rules,
         validator: RecordValidator | None,
         width: int,
         patience: int,
@@ -85,7 +88,7 @@ class _Search:
         self._keys = keys
         self._enough = enough
         self._validator = validator
-        self._found = Storage()  # merging what peers hold follows the same rules as storing it
+        self._found = Storage(rules)  # merging what peers hold follows the same rules as storing it
         self._lacking: dict[bytes, list[int]] = {}
         self._named: dict[int, set[bytes]] = {}
         self._targets = [number(key) for key in keys]

@@ -29,7 +29,8 @@ from strobe.swarm.dht.protocol import (
     decode,
     encode,
 )
-from strobe.swarm.dht.storage import Entry, Record, Storage, entries
+from strobe.swarm.dht.routing import network_of
+from strobe.swarm.dht.storage import OURSELVES, Entry, Record, Source, Storage, entries, entry_of
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.net.network import Caller, Payload, PeerRefused
 
@@ -56,8 +57,6 @@ class Service:
         self._num_replicas = num_replicas
         self._clock = clock
         self.validator = validator
-        #: when each record that we hold was last stored, by whomever
-        self.touched: dict[bytes, float] = {}
         self.num_finds = self.num_stores = 0
 
     def find(self, caller: Caller, payload: Payload) -> bytes:
@@ -98,46 +97,54 @@ class Service:
         names: _Names | None = None
         outcomes = bytearray()
         nearest: dict[int, list[int]] = {}
-        own, num_replicas = self._peers.table.own_id, self._num_replicas
+        own, num_replicas, source = self._peers.table.own_id, self._num_replicas, _source_of(caller)
         for position, item in enumerate(request.items):
             if request.is_cache:
-                self._put(self._cache, item, now, outcomes)
+                self._put(self._shelf(item.key, False, now), item, source, now, outcomes)
                 continue
             target = int.from_bytes(item.key, "big")
             responsible = self._peers.responsible(target, num_replicas, now)
-            is_near = own in responsible or self._is_near(target, now)
-            self._put(self._storage if is_near else self._cache, item, now, outcomes)
+            shelf = self._shelf(item.key, own in responsible or self._is_near(target, now), now)
+            self._put(shelf, item, source, now, outcomes)
+            shelf.touch(item.key, now)
             if agreement(responsible) != item.agreement:
                 names = names or _Names(self._peers, skip=number(caller.id))
                 nearest[position] = names.positions(responsible)
         return encode(Stored(bytes(outcomes), nearest, names.contacts if names is not None else []))
 
     def held(self, key: bytes, now: float) -> Record | None:
-        """Return the record, or a copy in the cache that outlives it."""
+        """Return what we hold of a record, or the copy in the cache."""
         record = self._storage.get(key, now)
-        if len(self._cache):
-            copy = self._cache.get(key, now)
-            if copy is not None and (record is None or copy.expires > record.expires):
-                return copy
-        return record
+        return self._cache.get(key, now) if record is None else record
 
     def put(self, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
         """Hold an entry of our own; return its outcome."""
         outcomes = bytearray()
-        self._put(self._storage, StoreItem(key, NO_AGREEMENT, [(subkey, *entry)]), now, outcomes)
+        item = StoreItem(key, NO_AGREEMENT, [(subkey, entry.value, entry.expires)])
+        self._put(self._shelf(key, True, now), item, OURSELVES, now, outcomes)
+        self._storage.touch(key, now)
         return outcomes[0]
 
-    def _put(self, storage: Storage, item: StoreItem, now: float, outcomes: bytearray) -> None:
+    def _shelf(self, key: bytes, is_near: bool, now: float) -> Storage:
+        """Return where a key belongs. It is never in both, so that no copy hides what is held: they merge here."""
+        if self._storage.get(key, now) is not None:
+            return self._storage
+        if not is_near:
+            return self._cache
+        if (copy := self._cache.get(key, now)) is not None:
+            self._cache.remove(key)
+            self._storage.put_record(key, copy, now)
+        return self._storage
+
+    def _put(self, storage: Storage, item: StoreItem, source: Source, now: float, outcomes: bytearray) -> None:
         key, validator = item.key, self.validator
         for subkey, value, expires in item.entries:
             if validator is not None and not validator.validate(RawRecord(key, subkey, value, expires)):
                 outcomes.append(REFUSED)
-            elif storage.put(key, value, expires, now, subkey):
+            elif storage.put(key, value, expires, now, subkey, source):
                 outcomes.append(STORED)
             else:
-                outcomes.append(_is_held(storage, key, Entry(value, expires), subkey, now))
-        if storage is self._storage and key in storage:
-            self.touched[key] = now
+                outcomes.append(_is_held(storage, key, (value, expires), subkey, now))
 
     def _is_near(self, target: int, now: float) -> bool:
         """Whether we are near enough to a key to hold it; what is sent to us all the same is only cached."""
@@ -152,12 +159,17 @@ def opened(kind: type[_Request], payload: Payload) -> _Request:
         raise PeerRefused(str(exc)) from exc
 
 
-def _is_held(storage: Storage, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
+def _source_of(caller: Caller) -> Source:
+    """Return whose share of our memory a request counts against: ids cost nothing, public networks do."""
+    contact = caller.contact
+    network = network_of(contact.host) if contact.relay is None else None
+    return network or contact.id
+
+
+def _is_held(storage: Storage, key: bytes, entry: tuple[bytes, float], subkey: bytes, now: float) -> int:
     """Return SAME if a store was refused because this very entry is there, else REFUSED."""
-    held = storage.get(key, now)
-    if isinstance(held, Entry):
-        return SAME if not subkey and held == entry else REFUSED
-    return SAME if held is not None and held.entries.get(subkey) == entry else REFUSED
+    there = entry_of(storage.get(key, now), subkey)
+    return SAME if there is not None and there[:2] == entry else REFUSED
 
 
 def wire_entries(record: Record) -> list[WireEntry]:

@@ -1,8 +1,9 @@
 """Records that only their owner can change: a subkey names its owner's key, and the value carries a signature.
 
 The owner of a subkey is the Ed25519 public key in its mark, as `validator.mark` writes it; whoever holds or reads a
-record of a marked subkey checks the signature over place, subkey, expiration and value. Subkeys without a mark are
-anybody's. The mark has to be in the subkey: of a key, peers see only the hash.
+record of a marked subkey checks the signature over place, subkey, expiration and value. Subkeys without a mark, and
+plain values, are anybody's; they cannot replace a marked subkey. The mark has to be in the subkey: of a key, peers see
+only the hash.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class SignatureValidator:
 
     def validate(self, record: RawRecord) -> bool:
         """Whether a marked record is signed by each of its owners; others are."""
-        owners = _owners(record)
+        owners = _owners(record.subkey)
         if not owners:
             return True
         if len(owners) > 1 or len(record.value) < _SIZE or not record.value.endswith(b"]"):
@@ -45,14 +46,18 @@ class SignatureValidator:
 
     def sign_value(self, record: RawRecord) -> bytes:
         """Return the value, signed if its mark is ours."""
-        owners = _owners(record)
+        owners = _owners(record.subkey)
         if len(owners) != 1 or (identity := self._identities.get(owners[0])) is None:
             return record.value
         return record.value + _PREFIX + identity.sign(_signed(record, record.value)) + b"]"
 
     def strip_value(self, record: RawRecord) -> bytes:
         """Return the value without its signature."""
-        return record.value[:-_SIZE] if _owners(record) else record.value
+        return record.value[:-_SIZE] if _owners(record.subkey) else record.value
+
+    def is_owned(self, subkey: bytes) -> bool:
+        """Whether a packed subkey has a mark."""
+        return bool(_owners(subkey))
 
     def merge_with(self, other: RecordValidator) -> bool:
         """Sign for the identities of another such validator too."""
@@ -62,8 +67,8 @@ class SignatureValidator:
         return True
 
 
-def _owners(record: RawRecord) -> list[bytes]:
-    return list(dict.fromkeys(_MARK.findall(record.subkey)))
+def _owners(subkey: bytes) -> list[bytes]:
+    return list(dict.fromkeys(_MARK.findall(subkey)))
 
 
 def _signed(record: RawRecord, value: bytes) -> bytes:

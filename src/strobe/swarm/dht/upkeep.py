@@ -134,7 +134,7 @@ class Upkeep:
                 records,
                 node.peers,
                 newcomers,
-                node.service.touched,
+                node.storage.touched,
                 num_replicas=node.options.num_replicas,
                 now=node.clock(),
             )
@@ -143,13 +143,12 @@ class Upkeep:
     async def republish(self) -> None:
         """Store anew what is ours to keep alive."""
         node, options = self._node, self._node.options
-        node.service.touched = {key: when for key, when in node.service.touched.items() if key in node.storage}
         async for records in self._held():
             now = node.clock()
             due = republication(
                 records,
                 node.peers,
-                node.service.touched,
+                node.storage.touched,
                 num_replicas=options.num_replicas,
                 now=now,
                 since=now - options.republish_s / 2,

@@ -8,7 +8,7 @@ taken off first. Two of a kind may merge into one instead.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 
 class RawRecord(NamedTuple):
@@ -38,6 +38,14 @@ class RecordValidator(Protocol):
 
     def merge_with(self, other: RecordValidator) -> bool:
         """Take over the rule of another validator; return False to stay apart."""
+
+
+@runtime_checkable
+class Ownership(Protocol):
+    """What a rule may also have: subkeys that belong to somebody, which no plain value replaces."""
+
+    def is_owned(self, subkey: bytes) -> bool:
+        """Whether only its owner can write a packed subkey."""
 
 
 class CompositeValidator:
@@ -75,6 +83,10 @@ class CompositeValidator:
         for validator in reversed(self._validators):
             record = record._replace(value=validator.strip_value(record))
         return record.value
+
+    def is_owned(self, subkey: bytes) -> bool:
+        """Whether by one of the rules a packed subkey belongs to somebody."""
+        return any(isinstance(rule, Ownership) and rule.is_owned(subkey) for rule in self._validators)
 
     def merge_with(self, other: RecordValidator) -> bool:
         """Stay apart: a composite is not a rule of its own."""
