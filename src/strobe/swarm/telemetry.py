@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
-from strobe.errors import Error
+from strobe.errors import Error, RunFinished
 from strobe.swarm.dht import DHT, Node
 from strobe.swarm.net.peer_network import PeerNetwork
 
@@ -58,12 +58,20 @@ class Telemetry:
                 figures.update((f"swarm/{name}/{key}", value) for key, value in source().items())
             except Error as exc:  # such as a DHT that was shut down: the others still have something to say
                 _log.warning("no figures of %s: %s", name, exc)
+            except Exception:  # noqa: BLE001  # what a source of the user's raises is no reason to log nothing any more
+                _log.exception("no figures of %s", name)
         if figures:
             self._run.log(figures, commit=self._commit)
 
     def _work(self) -> None:
         while not self._stopping.wait(self._period_s):
-            self.log()
+            try:
+                self.log()
+            except RunFinished as exc:
+                _log.warning("figures are not logged any more: %s", exc)
+                return
+            except Exception:  # noqa: BLE001  # figures that no run takes, once, must not be the last ones
+                _log.exception("figures could not be logged; trying again in %g s", self._period_s)
 
 
 def dht_figures(dht: DHT) -> Source:

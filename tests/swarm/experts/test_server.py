@@ -19,6 +19,7 @@ from strobe.errors import UsageError
 from strobe.swarm.client import CallOptions, Link, RemoteExpert, get_experts
 from strobe.swarm.dht import DHT, get_dht_time
 from strobe.swarm.experts import (
+    CheckpointUnsaved,
     ExpertBackend,
     Server,
     ServerOptions,
@@ -171,6 +172,54 @@ def test_a_module_that_changes_what_it_gives_is_refused_and_its_threads_live(
                 remote(torch.zeros(rows, 4))
         assert remote(torch.zeros(8, 4)).shape == (8, 4)
     assert "fickle.0" in caplog.text
+
+
+def test_an_answer_that_cannot_be_sent_is_refused_and_the_next_ones_are_sent(
+    pair: list[DHT], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Sparse(nn.Module):  # type: ignore[misc]
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            time.sleep(0.001)  # no quick one: it has its turn in the thread that computes
+            return x.to_sparse() if bool((x == 7).all()) else x  # of the right shape, but not in one piece of memory
+
+    backend = ExpertBackend(parse_uid("sparse.0"), Sparse(), (torch.zeros(3, 4),))
+    with Server(pair[0], [backend]) as serving:
+        remote = expert(pair[1], "sparse.0")
+        for _ in range(3):
+            with pytest.raises(PeerRefused, match="cannot be sent"):
+                remote(torch.full((2, 4), 7.0))
+            assert torch.equal(remote(torch.ones(2, 4)), torch.ones(2, 4))
+        assert serving.meter.failed == 3
+    assert "the answer of expert sparse.0 cannot be sent" in caplog.text
+    assert "Traceback" in caplog.text
+
+
+def test_an_expert_that_cannot_be_saved_keeps_no_other_from_being_saved(
+    pair: list[DHT], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Turning(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("phase", torch.ones(2, dtype=torch.complex64))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x
+
+    odd = ExpertBackend(parse_uid("odd.0"), Turning(), (torch.zeros(3, 4),))
+    good = ExpertBackend(parse_uid("good.0"), nn.Linear(4, 4), (torch.zeros(3, 4),))
+    serving = Server(pair[0], [odd, good], checkpoint_dir=tmp_path, options=ServerOptions(update_period_s=0.05))
+    serving.start()
+    for number in range(3):  # again and again
+        expert(pair[1], "good.0")(torch.ones(2, 4)).sum().backward()
+        _until(lambda number=number: _steps_saved(tmp_path / "good.0.safetensors") > number)
+    with pytest.raises(CheckpointUnsaved, match=r"1 of 2 experts could not be saved .* first odd\.0: .*complex64"):
+        serving.shutdown()
+    assert checkpoint.stored_uids(tmp_path) == ["good.0"]
+    assert "trying again in 0.05 s" in caplog.text
+
+
+def _steps_saved(path: Path) -> int:
+    return int(decode(path.read_bytes()).metadata["steps"]) if path.exists() else 0
 
 
 def test_one_peer_has_one_server(pair: list[DHT], tmp_path: Path) -> None:

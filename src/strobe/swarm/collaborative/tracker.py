@@ -132,7 +132,7 @@ class Tracker:
             self._wake.clear()
             try:
                 await self._look(node)
-            except Error:
+            except Exception:  # noqa: BLE001  # a peer that reports nothing any more is lost to the others
                 _log.exception("%s: progress could not be reported; trying again", self._run_id)
 
     async def _look(self, node: Node) -> None:

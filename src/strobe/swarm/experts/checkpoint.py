@@ -28,6 +28,10 @@ class CheckpointUnusable(Error):
     """A file does not hold the state of this expert."""
 
 
+class CheckpointUnsaved(Error):
+    """The state of some experts could not be written."""
+
+
 def stored_uids(directory: Path) -> list[ExpertUid]:
     """Return the experts that have a file here."""
     if not directory.is_dir():

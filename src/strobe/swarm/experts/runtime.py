@@ -6,11 +6,14 @@ there is work.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 
 from strobe.swarm.experts.engine import Engine, Outcome, Stage
 from strobe.swarm.experts.work import WorkQueue
+
+_log = logging.getLogger("strobe.swarm.experts")
 
 
 class Runtime:
@@ -39,4 +42,7 @@ class Runtime:
     def _work(self) -> None:
         stage = Stage()
         while (batch := self._queue.take()) is not None:
-            self._deliver(self._engine.compute(batch, stage))
+            try:
+                self._deliver(self._engine.compute(batch, stage))
+            except Exception:  # noqa: BLE001  # without this thread all requests would wait for ever
+                _log.exception("answers of expert %s are lost", batch.pool.backend.uid)

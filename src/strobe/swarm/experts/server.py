@@ -193,11 +193,21 @@ class Server:
         self.shutdown()
 
     def save(self) -> None:
-        """Write all experts to the checkpoint directory now."""
+        """Write all experts to the checkpoint directory now; CheckpointUnsaved if some cannot be, after the others."""
         if self.checkpoint_dir is None:
             raise UsageError("this server has no checkpoint directory; give it one")
+        failures: list[tuple[ExpertUid, Exception]] = []
         for backend in self.backends.values():
-            checkpoint.save(backend, self.checkpoint_dir)
+            try:
+                checkpoint.save(backend, self.checkpoint_dir)
+            except Exception as exc:  # noqa: BLE001  # of a disk, a device or a module; the others are saved
+                failures.append((backend.uid, exc))
+        if failures:
+            uid, fault = failures[0]
+            raise checkpoint.CheckpointUnsaved(
+                f"{len(failures)} of {len(self.backends)} experts could not be saved in {self.checkpoint_dir}, "
+                f"first {uid}: {fault!r}; what was saved of them before is still there"
+            ) from fault
 
     def figures(self) -> dict[str, float]:
         """Return how the server is doing, by names that a run can log."""
@@ -242,12 +252,12 @@ class Server:
                 await asyncio.wait_for(node.network.moved(self._declared), self.options.update_period_s)
             try:
                 await self._declare(node)
-            except Error:
+            except Exception:  # noqa: BLE001  # experts that are not declared any more are lost, though they are here
                 _log.exception("experts could not be declared; trying again in %g s", self.options.update_period_s)
 
     def _save_regularly(self) -> None:
         while not self._stopping.wait(self.options.update_period_s):
             try:
                 self.save()
-            except OSError:
-                _log.exception("experts could not be saved; trying again in %g s", self.options.update_period_s)
+            except checkpoint.CheckpointUnsaved:
+                _log.exception("trying again in %g s", self.options.update_period_s)

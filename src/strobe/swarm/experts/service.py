@@ -178,6 +178,10 @@ class Service:
         except NotFinite:
             self._meter.refused += 1
             return PeerRefused(f"the answer of {job.pool.backend.uid} is not finite and cannot be compressed to 8 bits")
+        except Exception:  # noqa: BLE001  # such as no memory left; the other answers are still to be sent
+            _log.exception("the answer of expert %s cannot be sent", job.pool.backend.uid)
+            self._meter.failed += 1
+            return PeerRefused(f"the answer of {job.pool.backend.uid} cannot be sent; its server's log says why")
         self._meter.answered(time.monotonic() - job.arrived)
         return packed
 
