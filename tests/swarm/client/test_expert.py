@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from strobe.errors import UsageError
 from strobe.swarm.client import BadReply, CallOptions, Link, RemoteExpert, get_experts
 from strobe.swarm.client.stub import ExpertStub
 from strobe.swarm.dht import DHT
-from strobe.swarm.experts import ExpertInfo, ExpertPlace, SchemaMismatch, parse_uid, schema
-from strobe.swarm.net import PeerRefused, PeerUnreachable, Sendable
+from strobe.swarm.experts import ExpertBackend, ExpertInfo, ExpertPlace, SchemaMismatch, Server, parse_uid, schema
+from strobe.swarm.net import Address, PeerRefused, PeerUnreachable, Sendable
 from strobe.swarm.tensors import TensorSpec, decode, encode
 from tests.swarm.experts.peers import HIDDEN, left_behind, server, swarm
 
@@ -127,6 +128,39 @@ def test_an_expert_is_followed_to_the_server_that_has_it_next() -> None:
         with server(second, "ffn.0.1") as serving:
             assert torch.allclose(remote(x), serving.backends["ffn.0.1"].forward([x])[0], atol=1e-5)
             assert remote.stub.place.address == second.address
+
+
+def test_a_slow_pass_at_a_peer_with_several_hosts_is_done_once(pair: list[DHT]) -> None:
+    class Slow(nn.Linear):  # type: ignore[misc]
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if torch.is_grad_enabled():
+                time.sleep(1.5)
+            return super().forward(x)
+
+    backend = ExpertBackend(parse_uid("slow.0"), Slow(4, 4), (torch.zeros(3, 4),))
+    with Server(pair[0], [backend]):
+        [host], port = pair[0].address.hosts, pair[0].address.port
+        # The names of one host, so that all are heard; the last is nobody's (RFC 5737) and must cost nothing.
+        address = Address(pair[0].peer_id, (host, "localhost", host, "localhost", host, host, host, "192.0.2.1"), port)
+        remote = RemoteExpert(ExpertPlace(parse_uid("slow.0"), address), pair[1], CallOptions(timeout_s=10.0))
+        remote(torch.zeros(2, 4)).sum().backward()
+        assert backend.num_steps == 1
+
+
+def test_a_peer_is_called_at_the_host_where_it_is_heard(pair: list[DHT]) -> None:
+    with server(pair[0], "ffn.0.1"):
+        hosts = ("192.0.2.1", *pair[0].address.hosts)
+        address = Address(pair[0].peer_id, hosts, pair[0].address.port)
+        remote = RemoteExpert(ExpertPlace(parse_uid("ffn.0.1"), address), pair[1], CallOptions(timeout_s=40.0))
+        started = time.monotonic()
+        for _ in range(3):
+            remote(torch.zeros(1, HIDDEN))
+        assert time.monotonic() - started < 15
+    pair[0].shutdown()
+    brief = RemoteExpert(ExpertPlace(parse_uid("ffn.0.1"), address), pair[1], CallOptions(timeout_s=0.3))
+    for _ in range(2):  # where it was heard before, then nowhere
+        with pytest.raises(PeerUnreachable):
+            brief.info  # noqa: B018
 
 
 INFO = ExpertInfo("ffn.0.1", "ffn", {"x": TensorSpec("F32", (4,))}, {"0": TensorSpec("F32", (4,))}, 8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import math
 import time
@@ -16,8 +17,8 @@ from strobe.swarm.client.silence import Silence
 from strobe.swarm.dht import DHT, Node, get_dht_time
 from strobe.swarm.experts import ExpertInfo, Server, Training, declare_experts
 from strobe.swarm.experts.schema import pack_infos
-from strobe.swarm.net.network import PeerId
-from strobe.swarm.tensors import TensorSpec, encode
+from strobe.swarm.net.network import Caller, Payload, PeerId
+from strobe.swarm.tensors import TensorSpec, decode, encode
 from tests.swarm.experts.peers import HIDDEN, left_behind, server, swarm
 
 pytestmark = pytest.mark.frameworks
@@ -76,9 +77,9 @@ def test_outputs_and_gradients_are_those_of_the_same_mixture_done_here() -> None
         assert torch.allclose(output, expected, atol=1e-5)
         assert torch.allclose(x.grad, here.grad, atol=1e-5)
         assert torch.allclose(gate_grad, layer.gate.weight.grad, atol=1e-5)
-        # One request per expert and pass, however many rows it gets, besides one for each description.
+        # One request per expert and pass, however many rows it gets, besides one to each server for descriptions.
         used = {each.place for found in layer.find(layer.scores(x)) for each in found}
-        assert layer.stats.requests == 3 * len(used)
+        assert layer.stats.requests == 2 * len(used) + len({place.address for place in used})
         assert layer.stats.failures == 0
 
 
@@ -137,6 +138,63 @@ def test_slow_experts_are_waited_for_only_as_long_as_asked() -> None:
         assert len(layer.find(layer.scores(x))[0]) == 8
 
 
+@contextlib.contextmanager
+def slow_to_describe(dht: DHT, seconds: float) -> Iterator[list[str]]:
+    """A peer that declares experts of the second column and takes its time to say what they are; what it was asked."""
+    asked: list[str] = []
+    spec = TensorSpec("F32", (HIDDEN,))
+
+    async def describe(caller: Caller, payload: Payload) -> bytes:
+        asked.append(bytes(payload).decode())
+        await asyncio.sleep(seconds)
+        return pack_infos([ExpertInfo(uid, "nop", {"x": spec}, {"0": spec}, 8) for uid in asked[-1].split("\n")])
+
+    async def serve(node: Node) -> None:
+        node.network.serve("expert.info", describe)
+        node.network.serve("expert.forward", lambda caller, payload: encode({"0": decode(payload).tensors()["x"]}))
+
+    with DHT([dht.address]) as slow:
+        slow.run_coroutine(serve)
+        declare_experts(slow, [f"ffn.{row}.1" for row in range(4)], get_dht_time() + 600)
+        yield asked
+
+
+def test_a_new_expert_that_says_nothing_is_waited_for_only_as_long_as_asked() -> None:
+    with grid("nop") as (dht, _), slow_to_describe(dht, 3600) as asked:
+        layer = mixture(dht, 2, k_best=8, forward=Patience(k_min=1, timeout_s=40.0, after_k_min_s=0.05))
+        x = torch.randn(3, HIDDEN)
+        started = time.monotonic()
+        with torch.no_grad():
+            for _ in range(5):  # the first one too: nobody was ever asked before
+                assert torch.allclose(layer(x), x, atol=1e-5)
+        assert time.monotonic() - started < 15
+        assert len(asked) == 1, "one question about all of its experts, which is still open"
+
+
+def test_a_new_expert_that_says_nothing_leaves_time_for_the_others() -> None:
+    with grid("nop") as (dht, _), slow_to_describe(dht, 3600):
+        layer = mixture(dht, 2, k_best=8, forward=Patience(timeout_s=2.0))
+        x = torch.randn(3, HIDDEN)
+        with torch.no_grad():
+            assert torch.allclose(layer(x), x, atol=1e-5)
+        # It had all the time there is for that: the next passes do without it.
+        assert len(layer.find(layer.scores(x))[0]) == 4
+
+
+def test_a_description_that_comes_late_counts_from_then_on() -> None:
+    with grid("nop") as (dht, _), slow_to_describe(dht, 0.5) as asked:
+        layer = mixture(dht, 2, k_best=8, forward=Patience(k_min=1, timeout_s=40.0, after_k_min_s=0.0))
+        x = torch.randn(3, HIDDEN)
+        deadline = time.monotonic() + 30
+        with torch.no_grad():
+            while not all(stub.has_info for stub in layer._stubs.values()) or not layer._stubs:
+                assert time.monotonic() < deadline
+                layer(x)
+                time.sleep(0.02)
+        assert len(layer._stubs) == 8
+        assert len(asked) == 1
+
+
 def test_too_few_answers_are_an_error_or_zeros() -> None:
     with swarm(1) as [dht]:
         layer = mixture(dht, 2, k_best=2)
@@ -159,12 +217,15 @@ def test_an_expert_that_answers_nan_or_is_of_another_kind_is_masked() -> None:
         declare_experts(liar, ["ffn.0.0"], get_dht_time() + 600)
         declare_experts(liar, ["ffn.1.0"], get_dht_time() + 600)
 
-        def evil_info(uid: str) -> bytes:
+        def evil_info(uid: str) -> ExpertInfo:
             strange = {"x": TensorSpec("I64", (3, 3)), "y": TensorSpec("F32", ())}
-            return pack_infos([info if uid == "ffn.0.0" else ExpertInfo(uid, "odd", strange, {"0": spec["x"]}, 8)])
+            return info if uid == "ffn.0.0" else ExpertInfo(uid, "odd", strange, {"0": spec["x"]}, 8)
+
+        def evil_infos(caller: Caller, payload: Payload) -> bytes:
+            return pack_infos([evil_info(uid) for uid in bytes(payload).decode().split("\n")])
 
         async def serve(node: Node) -> None:
-            node.network.serve("expert.info", lambda c, payload: evil_info(bytes(payload).decode()))
+            node.network.serve("expert.info", evil_infos)
             node.network.serve("expert.forward", lambda c, payload: encode({"0": torch.full((4, HIDDEN), math.nan)}))
 
         liar.run_coroutine(serve)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import torch
 
@@ -24,6 +24,7 @@ from strobe.swarm.experts.schema import SchemaMismatch
 from strobe.swarm.net.network import NetworkError, Payload, PeerBusy, PeerRefused
 
 _Answer = TypeVar("_Answer")
+_FAILURES: Final = (NetworkError, BadReply, SchemaMismatch, CancelledError)
 
 
 class TooFewExperts(Error):
@@ -73,15 +74,51 @@ class Crowd:
     def __init__(self, silence: Silence) -> None:
         self.silence = silence
         self.stats = CrowdStats()
+        #: questions for descriptions that are under way: about whom, and since when
+        self._introductions: dict[Future[None], tuple[list[ExpertStub], float]] = {}
 
-    def prepare(self, stubs: Sequence[ExpertStub], timeout_s: float) -> None:
-        """Ask those for their description who have not given it."""
-        asked = [stub for stub in stubs if not stub.has_info]
-        futures = [stub.begin_info() for stub in asked]
-        patience = Patience(timeout_s=timeout_s)
-        self._collect(
-            asked, futures, lambda number, payload: asked[number].finish_info(payload), lambda _: False, patience
-        )
+    def prepare(self, stubs: Sequence[ExpertStub], is_enough: Callable[[], bool], patience: Patience) -> None:
+        """Ask those for their description who have not given it, each peer once; wait until there are enough.
+
+        Who is not waited for any longer may still answer: it counts from then on. Until then only those wait for it,
+        in later passes, who do not have enough without it.
+        """
+        self._settle()
+        started = time.monotonic()
+        asked: dict[Future[None], list[ExpertStub]] = {}
+        for stub in stubs:
+            if not stub.has_info:
+                asked.setdefault(stub.introduce(), []).append(stub)
+        fresh = asked.keys() - self._introductions.keys()
+        self._introductions.update((question, (asked[question], started)) for question in fresh)
+        self.stats.requests += len(fresh)
+        waiting = set(asked)
+        end = deadline = started + patience.timeout_s
+        has_enough = False
+        while waiting:
+            if not has_enough and is_enough():
+                has_enough = True
+                deadline = min(deadline, time.monotonic() + patience.after_k_min_s)
+            if (has_enough and not waiting & fresh) or (left_s := deadline - time.monotonic()) <= 0:
+                break
+            _, waiting = wait(waiting, left_s, FIRST_COMPLETED)
+        self._settle()
+        if time.monotonic() >= end:
+            for question in waiting:  # they had all the time
+                self.silence.failed(asked[question][0].place.address.id)
+
+    def _settle(self) -> None:
+        """Take note of what became of questions for descriptions, also of those that nobody waited for."""
+        for question in [question for question in self._introductions if question.done()]:
+            stubs, started = self._introductions.pop(question)
+            try:
+                question.result()
+                if not all(stub.has_info for stub in stubs):
+                    raise PeerRefused("experts that were declared are not there")
+            except _FAILURES as exc:
+                self._failed(stubs[0], exc)
+            else:
+                self._answered(stubs[0], started)
 
     def forward(
         self, shares: Sequence[Share], inputs: Sequence[torch.Tensor], num_places: int, patience: Patience
@@ -96,7 +133,7 @@ class Crowd:
             [share.stub for share in shares],
             futures,
             lambda number, payload: shares[number].stub.finish_forward(payload, len(shares[number].rows)),
-            lambda answered: _fewest(shares, answered, num_rows) >= patience.k_min,
+            lambda answered: fewest((shares[number] for number in answered), num_rows) >= patience.k_min,
             patience,
         )
         mask = torch.zeros(num_rows, num_places, dtype=torch.bool)
@@ -124,14 +161,14 @@ class Crowd:
             [share.stub for share in shares],
             futures,
             lambda number, payload: shares[number].stub.finish_backward(payload, len(shares[number].rows)),
-            lambda answered: _fewest(shares, answered, num_rows) >= patience.k_min,
+            lambda answered: fewest((shares[number] for number in answered), num_rows) >= patience.k_min,
             patience,
         )
         totals = [torch.zeros_like(tensor) for tensor in inputs if tensor.is_floating_point()]
         for number, parts in answers.items():
             for total, part in zip(totals, parts, strict=True):
                 total.index_add_(0, shares[number].rows.to(total.device), part.to(total.device))
-        return totals, _fewest(shares, answers, num_rows)
+        return totals, fewest((shares[number] for number in answers), num_rows)
 
     def _collect(
         self,
@@ -155,13 +192,10 @@ class Crowd:
                 number = numbers[future]
                 try:
                     answers[number] = finish(number, future.result())
-                except PeerRefused as exc:  # it is there and says no: another request may well succeed
-                    self._failed(stubs[number], "busy" if isinstance(exc, PeerBusy) else "refused", is_silent=False)
-                except (NetworkError, BadReply, SchemaMismatch, CancelledError) as exc:
-                    self._failed(stubs[number], type(exc).__name__, is_silent=True)
+                except _FAILURES as exc:
+                    self._failed(stubs[number], exc)
                 else:
-                    self.stats.answer_s += time.monotonic() - started
-                    self.silence.answered(stubs[number].place.address.id)
+                    self._answered(stubs[number], started)
             if waiting and not has_enough and is_enough(answers):
                 has_enough = True
                 deadline = min(deadline, time.monotonic() + patience.after_k_min_s)
@@ -169,10 +203,20 @@ class Crowd:
         for future in waiting:
             future.cancel()
             # Who was only slower than the others is not left out the next time.
-            self._failed(stubs[numbers[future]], "late", is_silent=had_all_the_time)
+            self._count(stubs[numbers[future]], "late", is_silent=had_all_the_time)
         return answers
 
-    def _failed(self, stub: ExpertStub, reason: str, *, is_silent: bool) -> None:
+    def _answered(self, stub: ExpertStub, started: float) -> None:
+        self.stats.answer_s += time.monotonic() - started
+        self.silence.answered(stub.place.address.id)
+
+    def _failed(self, stub: ExpertStub, why: BaseException) -> None:
+        if isinstance(why, PeerRefused):  # it is there and says no: another request may well succeed
+            self._count(stub, "busy" if isinstance(why, PeerBusy) else "refused", is_silent=False)
+        else:
+            self._count(stub, type(why).__name__, is_silent=True)
+
+    def _count(self, stub: ExpertStub, reason: str, *, is_silent: bool) -> None:
         self.stats.failures += 1
         self.stats.reasons[reason] += 1
         if is_silent:
@@ -183,9 +227,9 @@ def _rows(inputs: Sequence[torch.Tensor], share: Share) -> list[torch.Tensor]:
     return [tensor[share.rows.to(tensor.device)] for tensor in inputs]
 
 
-def _fewest(shares: Sequence[Share], answered: Collection[int], num_rows: int) -> int:
-    """Return how many answers the row has that has the fewest."""
+def fewest(shares: Iterable[Share], num_rows: int) -> int:
+    """Return how many of these shares the row has a part in that has the fewest."""
     counts = torch.zeros(num_rows, dtype=torch.int64)
-    for number in answered:
-        counts[shares[number].rows] += 1
+    for share in shares:
+        counts[share.rows] += 1
     return int(counts.min()) if num_rows else 0

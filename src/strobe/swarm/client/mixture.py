@@ -8,8 +8,10 @@ row, G coordinates of one dimension.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,7 +20,7 @@ from torch.autograd.function import once_differentiable
 
 from strobe.errors import UsageError
 from strobe.swarm.client.beam import BeamSearch, Found
-from strobe.swarm.client.crowd import Crowd, CrowdStats, Patience, Share, TooFewExperts
+from strobe.swarm.client.crowd import Crowd, CrowdStats, Patience, Share, TooFewExperts, fewest
 from strobe.swarm.client.expert import matched
 from strobe.swarm.client.link import Link
 from strobe.swarm.client.silence import Silence
@@ -32,9 +34,10 @@ _MAX_STUBS = 16_384
 class RemoteMixtureOfExperts(nn.Module):
     """Sends each row to its `k_best` experts and returns the weighted mean of what comes back.
 
-    Every row needs `k_min` answers within the time-out of `forward`; the others are then waited for as long as it
-    says. Experts that do not answer are left out, of this pass and for some seconds. With `allow_zero_outputs` rows
-    without any answer are zero (and get no gradient); otherwise TooFewExperts is raised.
+    Every row needs `k_min` answers within the time-out of `forward`, of which at most half is spent on asking new
+    experts what they are; the others are then waited for as long as it says. Experts that do not answer are left out,
+    of this pass and for some seconds. With `allow_zero_outputs` rows without any answer are zero (and get no gradient);
+    otherwise TooFewExperts is raised.
     """
 
     def __init__(
@@ -101,14 +104,16 @@ class RemoteMixtureOfExperts(nn.Module):
 
     def ask(self, found: list[list[Found]], inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the outputs (B, K, …) of the experts found, and a mask (B, K) of those that answered."""
+        deadline = time.monotonic() + self.forward_patience.timeout_s
         shares = self._shares(found, inputs)
         if shares:
             inputs = matched(shares[0].stub.info, inputs, {})
-        outputs, mask = _Crowded.apply(self._learns, self, shares, *inputs)
-        fewest = int(mask.sum(1).min()) if len(mask) else 0
-        if fewest < self.forward_patience.k_min and not self.allow_zero_outputs:
+        patience = replace(self.forward_patience, timeout_s=deadline - time.monotonic())
+        outputs, mask = _Crowded.apply(self._learns, self, patience, shares, *inputs)
+        least = int(mask.sum(1).min()) if len(mask) else 0
+        if least < patience.k_min and not self.allow_zero_outputs:
             raise TooFewExperts(
-                f"a row got answers of {fewest} experts and needs {self.forward_patience.k_min}; "
+                f"a row got answers of {least} experts and needs {patience.k_min}; "
                 f"failures so far: {dict(self.stats.reasons) or 'none, too few experts are declared'}"
             )
         return outputs, mask
@@ -118,10 +123,15 @@ class RemoteMixtureOfExperts(nn.Module):
         for number, experts in enumerate(found):
             for position, each in enumerate(experts):
                 rows.setdefault(each.place, []).append((number, position))
-        # By stub, not by its place: that changes when the expert's server moves.
-        asked = {self._stub(place): of_place for place, of_place in rows.items()}
-        self.crowd.prepare(list(asked), self.forward_patience.timeout_s)
-        return [Share(stub, *torch.tensor(asked[stub]).unbind(1)) for stub in _alike(list(asked), inputs)]
+        shares = [Share(self._stub(place), *torch.tensor(of_place).unbind(1)) for place, of_place in rows.items()]
+        patience = self.forward_patience
+        self.crowd.prepare(
+            [share.stub for share in shares],
+            lambda: fewest(_alike(shares, inputs), len(inputs[0])) >= patience.k_min,
+            # However many are silent, there is time left for those who are not.
+            replace(patience, timeout_s=patience.timeout_s / 2),
+        )
+        return _alike(shares, inputs)
 
     def _stub(self, place: ExpertPlace) -> ExpertStub:
         stub = self._stubs.get(place)
@@ -138,22 +148,22 @@ class RemoteMixtureOfExperts(nn.Module):
         return f"grid_size={self.grid_size}, k_best={self.k_best}"
 
 
-def _alike(stubs: list[ExpertStub], inputs: tuple[torch.Tensor, ...]) -> list[ExpertStub]:
-    """Return those that take inputs of these shapes and give one tensor, all of the kind that most of them are.
+def _alike(shares: list[Share], inputs: tuple[torch.Tensor, ...]) -> list[Share]:
+    """Return those whose experts take inputs of these shapes and give one tensor, all of the kind that most are.
 
     There is no mean of different kinds, and one that lies about itself must not spoil it for the others.
     """
     shapes = [tuple(tensor.shape[1:]) for tensor in inputs]
     kinds = {
-        stub: (tuple(stub.info.inputs.values()), tuple(stub.info.outputs.values()))
-        for stub in stubs
-        if stub.has_info and len(stub.info.grad_outputs) == len(stub.info.outputs) == 1
+        share: (tuple(info.inputs.values()), tuple(info.outputs.values()))
+        for share in shares
+        if share.stub.has_info and len((info := share.stub.info).grad_outputs) == len(info.outputs) == 1
     }
     fitting = Counter(kind for kind in kinds.values() if [spec.shape for spec in kind[0]] == shapes)
     if not fitting:
         return []
     usual = fitting.most_common(1)[0][0]
-    return [stub for stub, kind in kinds.items() if kind == usual]
+    return [share for share, kind in kinds.items() if kind == usual]
 
 
 class _Crowded(torch.autograd.Function):
@@ -161,9 +171,14 @@ class _Crowded(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, learns: torch.Tensor, layer: RemoteMixtureOfExperts, shares: list[Share], *inputs: torch.Tensor
+        ctx: Any,
+        learns: torch.Tensor,
+        layer: RemoteMixtureOfExperts,
+        patience: Patience,
+        shares: list[Share],
+        *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        outputs, mask = layer.crowd.forward(shares, inputs, layer.k_best, layer.forward_patience)
+        outputs, mask = layer.crowd.forward(shares, inputs, layer.k_best, patience)
         ctx.layer = layer
         ctx.shares = [share for share in shares if bool(mask[share.rows[0], share.places[0]])]
         ctx.save_for_backward(*inputs)
@@ -178,11 +193,11 @@ class _Crowded(torch.autograd.Function):
         layer: RemoteMixtureOfExperts = ctx.layer
         patience = layer.backward_patience
         inputs = ctx.saved_tensors
-        totals, fewest = layer.crowd.backward(ctx.shares, inputs, [grad], patience)
-        if fewest < patience.k_min and not layer.allow_zero_outputs:
+        totals, least = layer.crowd.backward(ctx.shares, inputs, [grad], patience)
+        if least < patience.k_min and not layer.allow_zero_outputs:
             raise TooFewExperts(
-                f"of a row only {fewest} experts took the gradient, {patience.k_min} should; "
+                f"of a row only {least} experts took the gradient, {patience.k_min} should; "
                 f"failures so far: {dict(layer.stats.reasons)}"
             )
         back = iter(totals)
-        return None, None, None, *(next(back) if tensor.is_floating_point() else None for tensor in inputs)
+        return None, None, None, None, *(next(back) if tensor.is_floating_point() else None for tensor in inputs)

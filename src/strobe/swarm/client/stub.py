@@ -7,7 +7,6 @@ where it was is looked up in the swarm: its server may have moved to another rel
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -54,34 +53,32 @@ class ExpertStub:
         self.link = link
         self.options = options
         self._info: ExpertInfo | None = None
-        self._lock = threading.Lock()
         link.strangers.add(self)
 
     @property
     def info(self) -> ExpertInfo:
         """What the expert takes and gives; asked for when it is first needed, together with others of that peer."""
         if self._info is None:
-            with self._lock:
-                if self._info is None:
-                    others = self.link.strangers.near(self)
-                    self.finish_info(self.begin_info(others).result(), others)
-        assert self._info is not None
+            self.introduce().result()
+        if self._info is None:
+            raise PeerRefused(f"no expert {self.place.uid!r} there")
         return self._info
 
     @property
     def has_info(self) -> bool:
         return self._info is not None
 
-    def begin_info(self, others: Sequence[ExpertStub] = ()) -> Future[Payload]:
-        """Ask what this expert, and others of the same peer, take and give."""
-        return self._ask(schema.INFO, "\n".join(stub.place.uid for stub in (self, *others)).encode())
+    def introduce(self) -> Future[None]:
+        """Ask what this expert, and others of the same peer, take and give; what its peer does not have stays unknown.
 
-    def finish_info(self, payload: Payload, others: Sequence[ExpertStub] = ()) -> None:
-        asked = [self, *others]
-        infos = parse_infos(payload, [stub.place.uid for stub in asked])
-        if infos[0] is None:
-            raise PeerRefused(f"no expert {self.place.uid!r} there")
-        for stub, info in zip(asked, infos, strict=True):
+        Others may wait for the same future: do not cancel it.
+        """
+        return self.link.strangers.asked(self, lambda group: self.link.begin(lambda node: self._described(node, group)))
+
+    async def _described(self, node: Node, group: Sequence[ExpertStub]) -> None:
+        uids = [stub.place.uid for stub in group]
+        infos = parse_infos(await self._answer(node, schema.INFO, "\n".join(uids).encode()), uids)
+        for stub, info in zip(group, infos, strict=True):
             if info is not None:
                 stub._info = info
                 self.link.strangers.discard(stub)
@@ -105,9 +102,7 @@ class ExpertStub:
     def _send(self, method: str, tensors: dict[str, torch.Tensor]) -> Future[Payload]:
         compression = self.options.compression
         metadata = {schema.UID: self.place.uid, schema.COMPRESSION: compression}
-        return self._ask(method, encode(tensors, metadata, compression=compression))
-
-    def _ask(self, method: str, payload: Sendable) -> Future[Payload]:
+        payload = encode(tensors, metadata, compression=compression)
         return self.link.begin(lambda node: self._answer(node, method, payload))
 
     async def _answer(self, node: Node, method: str, payload: Sendable) -> Payload:
