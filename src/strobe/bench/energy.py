@@ -1,11 +1,14 @@
 """Energy counters: RAPL of the processor packages through Linux' powercap, and NVML of NVIDIA's cards.
 
 A meter reads Joule since some moment; where the machine counts none (virtual machines, or counters that only root may
-read) there is no meter, and a result says nothing about energy instead of guessing.
+read) there is no meter, and a result says nothing about energy instead of guessing. NVML numbers the cards of the
+machine, CUDA those that CUDA_VISIBLE_DEVICES leaves it; where cards differ, CUDA_DEVICE_ORDER=PCI_BUS_ID gives both the
+same order.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,28 +56,38 @@ class Meter:
         )
 
 
-def open_meter(device: str, powercap: Path = _POWERCAP) -> Meter | None:
-    """Start a meter; None where nothing counts."""
+def open_meter(devices: Sequence[str], powercap: Path = _POWERCAP) -> Meter | None:
+    """Start a meter of the processor and of every card among the devices; None where nothing counts."""
     packages = _packages(powercap)
-    if not device.startswith("cuda"):
+    numbers = [int(device.partition(":")[2] or 0) for device in devices if device.startswith("cuda")]
+    if not numbers:
         return Meter(packages) if packages else None
     nvml = load_nvml()
     if nvml is None:
         return None  # the processor alone would make a card look thrifty
-    index = int(device.partition(":")[2] or 0)
     try:
-        return Meter(packages, nvml, [nvml.nvmlDeviceGetHandleByIndex(index)])
+        return Meter(packages, nvml, [_find_card(nvml, number) for number in dict.fromkeys(numbers)])
     except nvml.NVMLError:
         return None
 
 
+def _find_card(nvml: Any, number: int) -> Any:
+    """Return NVML's handle of what CUDA calls by this number."""
+    visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    name = visible[number] if visible else str(number)
+    return nvml.nvmlDeviceGetHandleByIndex(int(name)) if name.isdecimal() else nvml.nvmlDeviceGetHandleByUUID(name)
+
+
 def _packages(powercap: Path) -> list[_Package]:
     found = []
-    # "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it that is counted there already.
+    # "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it that is counted there already; so are packages in
+    # "psys", which some processors have beside them.
     for place in sorted(powercap.glob("intel-rapl:*")):
         if place.name.count(":") != 1:
             continue
         try:
+            if not (place / "name").read_text().startswith("package-"):
+                continue
             package = _Package(place / "energy_uj", int((place / "max_energy_range_uj").read_text()))
             package.read_uj()
         except (OSError, ValueError):

@@ -77,6 +77,8 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     compile_s: float = 0.0
     warmup_steps: int = 0
     peak_rss_bytes: int = 0
+    #: the most that torch held on the cards, where those were measured
+    peak_card_bytes: int | None = None
     load_before: float | None = None
     load_after: float | None = None
     #: share of CPU time that the hypervisor gave to others meanwhile

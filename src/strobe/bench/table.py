@@ -33,7 +33,18 @@ FIELDS = (
         "p99_ms",
     ),
     *("is_correct", "output_error", "roofline_fraction", "roofline_bound", "energy_j_per_example"),
-    *("setup_s", "compile_s", "peak_rss_bytes", "devices", "nodes", "noisy", "error", "fingerprint", "softprint"),
+    *(
+        "setup_s",
+        "compile_s",
+        "peak_rss_bytes",
+        "peak_card_bytes",
+        "devices",
+        "nodes",
+        "noisy",
+        "error",
+        "fingerprint",
+        "softprint",
+    ),
     *("started_at", "command"),
 )
 MEANINGS = {
@@ -204,6 +215,7 @@ def as_fields(record: Record) -> dict[str, Any]:
         "setup_s": max((repeat.setup_s for repeat in record.repeats), default=None),
         "compile_s": max((repeat.compile_s for repeat in record.repeats), default=None),
         "peak_rss_bytes": max((repeat.peak_rss_bytes for repeat in record.repeats), default=None),
+        "peak_card_bytes": max((size for one in record.repeats if (size := one.peak_card_bytes)), default=None),
         "devices": record.devices,
         "nodes": record.nodes,
         "noisy": "; ".join(noisy),

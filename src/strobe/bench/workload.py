@@ -9,14 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from strobe.errors import Error
+
+
+class NotHere(Error):
+    """This machine or device lacks what a workload needs: its row is left out with the message, which is no failure."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What one step does, counted from shapes.
 
-    `flops` are those of matrix products and convolutions (2 per multiply-add); `bytes` is the traffic that no
-    implementation in the same precision avoids: weights and inputs once each (training: weights read twice and written,
-    the optimizer's state read and written).
+    `flops` are those of matrix products and convolutions (2 per multiply-add) that the implementation really computes;
+    `bytes` is the traffic that it cannot avoid with weights stored as it stores them: weights and inputs once each
+    (training: weights read twice and written, the optimizer's state read and written).
     """
 
     examples: float

@@ -1,4 +1,8 @@
-"""Memory of a worker: its peak without that of the reference, and the sum over processes while they run."""
+"""Memory of a worker: its peak without that of the reference, and the sum over processes while they run.
+
+Host memory is the kernel's figure; a card's is what torch's allocator has given out there, by `torch.cuda`, which is
+handed in so that the logic is tested with a stand-in.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import resource
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -31,6 +36,25 @@ class PeakMemory:
 
     def read_bytes(self) -> int:
         return self._before if self._is_cut else max(self._before, _peak_bytes())
+
+
+class PeakCardMemory:
+    """The same of one card; `cuda` is `torch.cuda`."""
+
+    def __init__(self, cuda: Any, device: str) -> None:
+        self._cuda, self._device = cuda, device
+        self._before = 0
+
+    def pause(self) -> None:
+        """What comes now is not to count."""
+        self._before = self.read_bytes()
+
+    def resume(self) -> None:
+        """Count again, from what is held now."""
+        self._cuda.reset_peak_memory_stats(self._device)
+
+    def read_bytes(self) -> int:
+        return max(self._before, int(self._cuda.max_memory_allocated(self._device)))
 
 
 def _peak_bytes() -> int:

@@ -67,6 +67,8 @@ def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome |
     blamed = _first_to_blame(workers)
     if why is not None or workers[blamed].returncode:
         lines = _last_lines(directory, blamed)
+        if why is None and lines and lines[-1].startswith(NOT_HERE):  # the worker itself has found that out
+            return Failure(lines[-1])
         return Failure("\n".join([why or _death(workers[blamed].returncode, lines), *lines]))
     outcomes = [msgspec.json.decode(Path(job.result).read_bytes(), type=Outcome) for job in jobs]
     return join_ranks(outcomes)
@@ -190,13 +192,16 @@ def _last_lines(directory: Path, rank: int) -> list[str]:
 
 
 def join_ranks(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return rank 0's outcome with the memory of all ranks and the worst of their checks."""
+    """Return rank 0's outcome with the memory of all ranks, the cards' too, and the worst of their checks."""
     first = outcomes[0]
     checks = [outcome.correctness for outcome in outcomes if outcome.correctness is not None]
     wrong = next((check for check in checks if not check.is_correct), None)
     peak = sum(outcome.repeat.peak_rss_bytes for outcome in outcomes)
+    cards = [size for outcome in outcomes if (size := outcome.repeat.peak_card_bytes) is not None]
     return msgspec.structs.replace(
         first,
         correctness=wrong or first.correctness,
-        repeat=msgspec.structs.replace(first.repeat, peak_rss_bytes=peak),
+        repeat=msgspec.structs.replace(
+            first.repeat, peak_rss_bytes=peak, peak_card_bytes=sum(cards) if cards else None
+        ),
     )

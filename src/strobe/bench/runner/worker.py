@@ -21,14 +21,14 @@ import msgspec
 
 from strobe.bench import registry, serving
 from strobe.bench.energy import open_meter
-from strobe.bench.records import Correct, Repeat
+from strobe.bench.records import NOT_HERE, Correct, Repeat
 from strobe.bench.runner import conditions, software
 from strobe.bench.runner.group import Leader, counts_from_leader
 from strobe.bench.runner.loop import Loop, Samples, Warm
-from strobe.bench.runner.memory import PeakMemory
-from strobe.bench.runner.message import Job, Outcome, Served
+from strobe.bench.runner.memory import PeakCardMemory, PeakMemory
+from strobe.bench.runner.message import Job, Outcome, Seat, Served
 from strobe.bench.spec import Benchmark, load_workload
-from strobe.bench.workload import Correctness, Workload
+from strobe.bench.workload import Correctness, NotHere, Workload
 from strobe.errors import UsageError
 
 #: the step whose output is checked, and all before it are taken: training's loss depends on them
@@ -43,7 +43,16 @@ def main() -> None:
     if job.cpus and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, job.cpus)
     benchmark = registry.find_one(job.key, [Path(name) for name in job.files])
-    Path(job.result).write_bytes(msgspec.json.encode(_Measurement(job, benchmark).run()))
+    try:
+        outcome = _Measurement(job, benchmark).run()
+    except NotHere as exc:
+        sys.exit(f"{NOT_HERE}{exc}")
+    except NotImplementedError as exc:
+        if job.device == "cpu":
+            raise
+        # How torch says that an operator was never written for a device.
+        sys.exit(f"{NOT_HERE}{str(exc).splitlines()[0]}")
+    Path(job.result).write_bytes(msgspec.json.encode(outcome))
 
 
 def _die_with_parent(parent_pid: int) -> None:
@@ -59,11 +68,13 @@ class _Measurement:
         self._job = job
         self._benchmark = benchmark
         self._memory = PeakMemory()
+        self._card: PeakCardMemory | None = None
 
     def run(self) -> Outcome:
         job = self._job
         began = time.perf_counter()
         workload = load_workload(self._benchmark)
+        self._card = _watch_card(job.device)
         workload.setup(job.batch_size, job.seed, job.device, job.threads)
         built = time.perf_counter()
         workload.compile()
@@ -83,7 +94,12 @@ class _Measurement:
                 served = self._serve(loop)
             leader.close()
         return Outcome(
-            repeat=msgspec.structs.replace(repeat, setup_s=built - began, compile_s=compiled - built),
+            repeat=msgspec.structs.replace(
+                repeat,
+                setup_s=built - began,
+                compile_s=compiled - built,
+                peak_card_bytes=self._card.read_bytes() if self._card else None,
+            ),
             work=workload.work(),
             correctness=correctness,
             software=software.describe(job.threads),
@@ -95,18 +111,21 @@ class _Measurement:
         output = None
         for index in range(CHECKED_STEP + 1):
             output = workload.step(index)
-        self._memory.pause()
+        memories = [memory for memory in (self._memory, self._card) if memory is not None]
+        for memory in memories:
+            memory.pause()
         if not self._job.is_checked:
             return None
         found = workload.check(output, workload.reference(CHECKED_STEP))
         del output
         gc.collect()
-        self._memory.resume()
+        for memory in memories:
+            memory.resume()
         return _as_record(found)
 
     def _measure(self, loop: Loop, warm: Warm) -> Repeat:
         job = self._job
-        meter = open_meter(job.device)
+        meter = open_meter(devices) if (devices := metered_devices(job.device, job.seat)) else None
         before = conditions.look(job.cpus)
         samples = loop.measure(warm, job.seconds)
         between = conditions.Between(before, conditions.look(job.cpus), len(job.cpus) or os.cpu_count() or 1)
@@ -165,6 +184,22 @@ def _as_record(found: Correctness) -> Correct:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+def metered_devices(device: str, seat: Seat) -> list[str]:
+    """Return the devices whose energy rank 0 can count for all ranks; none if some of them are on other nodes."""
+    if seat.size > seat.per_node:
+        return []
+    # Ranks have a card each, from the first on.
+    return [f"cuda:{rank}" for rank in range(seat.size)] if seat.size > 1 and device.startswith("cuda") else [device]
+
+
+def _watch_card(device: str) -> PeakCardMemory | None:
+    if not device.startswith("cuda"):
+        return None
+    import torch
+
+    return PeakCardMemory(torch.cuda, device)
 
 
 def _fence(device: str) -> Callable[[], None]:
