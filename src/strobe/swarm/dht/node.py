@@ -34,6 +34,7 @@ from strobe.swarm.dht.protocol import (
 )
 from strobe.swarm.dht.reader import Findings, Reader
 from strobe.swarm.dht.routing import RoutingTable
+from strobe.swarm.dht.searches import Searches
 from strobe.swarm.dht.service import Service, wire_entries
 from strobe.swarm.dht.storage import PLAIN, Record, Rules, Storage, entries, merge
 from strobe.swarm.dht.upkeep import Upkeep
@@ -103,7 +104,7 @@ class Node:
         )
         self.upkeep = Upkeep(self)
         self.greeting = Greeting(self.exchange, network, self._meet)
-        self._searches: dict[bytes, tuple[float, asyncio.Future[Record | None]]] = {}
+        self._searches = Searches(self._search)
         self._background: set[asyncio.Task[None]] = set()
         if serves:
             network.serve(PING, self.greeting.on_ping)
@@ -234,24 +235,17 @@ class Node:
     async def find(self, places: list[bytes], *, latest: bool) -> dict[bytes, Record]:
         """Return the packed records of many places."""
         now = self.clock()
-        enough = math.inf if latest else now
         found: dict[bytes, Record] = {}
-        shared: dict[bytes, asyncio.Future[Record | None]] = {}
         missing: list[bytes] = []
         for place in places:
-            held = self.service.held(place, now)
-            if held is not None and held.expires >= enough:
+            held = None if latest else self.service.held(place, now)
+            if held is None:
+                missing.append(place)
+            else:
                 found[place] = held
                 self.upkeep.was_read(place, held)
-            elif (search := self._searches.get(place)) is not None and search[0] >= enough:
-                shared[place] = search[1]  # somebody is looking for it already
-            else:
-                missing.append(place)
         if missing:
-            found.update(await self._search(missing, enough))
-        for place, future in shared.items():
-            if (record := await future) is not None:
-                found[place] = record
+            found.update(await self._searches.find(missing, latest=latest))
         return found
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
@@ -273,28 +267,17 @@ class Node:
     async def close(self) -> None:
         """Stop; the network is closed with it."""
         await self.upkeep.stop()
+        await self._searches.close()
         for task in (running := list(self._background)):
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self.network.close()
 
-    async def _search(self, places: list[bytes], enough: float) -> dict[bytes, Record]:
-        loop = asyncio.get_running_loop()
-        mine = {place: loop.create_future() for place in places}
-        for place, future in mine.items():
-            self._searches[place] = (enough, future)
-        findings = Findings({})
-        try:
-            findings = await self.reader.find(places, enough)
-        finally:
-            for place, future in mine.items():
-                if not future.done():
-                    future.set_result(findings.records.get(place))
-                if self._searches.get(place, (0, None))[1] is future:
-                    del self._searches[place]
+    async def _search(self, places: list[bytes], latest: bool) -> dict[bytes, Record]:
+        findings = await self.reader.find(places, math.inf if latest else self.clock())
         now = self.clock()
-        for place in places:
-            if enough == math.inf and (held := self.service.held(place, now)) is not None:
+        for place in places if latest else ():
+            if (held := self.service.held(place, now)) is not None:
                 # What we hold ourselves counts like what any other peer holds.
                 said = findings.records.get(place)
                 if (record := merge(place, [held] if said is None else [held, said], now, self._rules)) is not None:
