@@ -10,6 +10,7 @@ import pytest
 
 from strobe.swarm.net import PLAIN, Caller, Limits, Payload, PeerBusy, PeerNetwork, PeerRefused, PeerUnreachable, Pieces
 from strobe.swarm.net.cipher import AES_GCM, Suite
+from strobe.swarm.net.seen import MAX_UNANSWERED
 from tests.swarm.net.peers import bad_stream, peers, run
 
 MB = 1 << 20
@@ -254,6 +255,44 @@ def test_a_large_answer_that_takes_long_is_waited_for() -> None:
             proxy.pause.set()
             assert len(await task) == MB
             assert runs == 1
+
+    run(work())
+
+
+def test_a_large_request_is_served_however_many_small_ones_overtake_it() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            runs = await _counting(bob)
+            await ann.call(contact, "echo", b"", timeout_s=10)
+            proxy.pause = asyncio.Event()
+            large = asyncio.create_task(ann.call(contact, "once", bytes(MB), timeout_s=40))
+            for _ in range(20):
+                await asyncio.gather(*(ann.call(contact, "echo", b"", timeout_s=20) for _ in range(60)))
+            assert not runs
+            proxy.pause.set()
+            assert len(await large) == MB
+            assert runs == [MB]
+
+    run(work())
+
+
+def test_more_large_requests_than_may_be_unanswered_wait_for_their_turn() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            await ann.call(contact, "echo", b"", timeout_s=10)
+            session = ann._sessions.get(contact)
+            assert session is not None
+            proxy.pause = asyncio.Event()
+            # the first is complete last, so that all others overtake it
+            sizes = [MB] + [40_000] * (MAX_UNANSWERED + 100)
+            calls = [asyncio.create_task(ann.call(contact, "count", bytes(size), timeout_s=40)) for size in sizes]
+            small = asyncio.create_task(ann.call(contact, "count", b"", timeout_s=40))
+            await asyncio.sleep(0)
+            assert len(session.calls) == MAX_UNANSWERED
+            proxy.pause.set()
+            answers = await asyncio.gather(*calls, small)
+            assert {int(bytes(answer)) for answer in answers} == set(range(1, len(sizes) + 2))
+            assert not session.waiting
 
     run(work())
 

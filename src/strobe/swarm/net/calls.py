@@ -16,6 +16,7 @@ from strobe.swarm.net import message as m
 from strobe.swarm.net.identity import peer_text
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Contact, Payload, PeerRefused, PeerUnreachable, Sendable
+from strobe.swarm.net.seen import MAX_UNANSWERED
 from strobe.swarm.net.session import Session
 
 #: how long a peer that said it is working is left alone
@@ -76,27 +77,27 @@ class Calls:
         self.resends = 0
 
     def start(self, session: Session, call: Call) -> None:
-        """Send a call on a session, or queue it until the session's window has room."""
+        """Send a call on a session, or queue it until the session has room; large ones wait only for a number."""
         call.session = session
-        if len(call.payload) + m.OVERHEAD > session.max_message:
-            self._number(session, call)
-            call.on_stream = True
-            self._to_stream(session, call)
-        elif session.waiting or not session.window.has_room() or self._in_flight >= self._limits.max_in_flight:
-            if session.waiting is None:
-                session.waiting = deque()
-            session.waiting.append(call)
-            self._hungry[session] = None
-        else:
+        if len(session.calls) < MAX_UNANSWERED and (
+            len(call.payload) + m.OVERHEAD > session.max_message
+            or (not session.waiting and session.window.has_room() and self._in_flight < self._limits.max_in_flight)
+        ):
             self._send(session, call)
+            return
+        if session.waiting is None:
+            session.waiting = deque()
+        session.waiting.append(call)
+        self._hungry[session] = None
 
-    def _number(self, session: Session, call: Call) -> None:
+    def _send(self, session: Session, call: Call) -> None:
         call.number = session.next_number
         session.next_number += 1
         session.calls[call.number] = call
-
-    def _send(self, session: Session, call: Call) -> None:
-        self._number(session, call)
+        if len(call.payload) + m.OVERHEAD > session.max_message:
+            call.on_stream = True
+            self._to_stream(session, call)
+            return
         call.message = m.request(call.number, next(iter(session.calls)), call.method, call.payload)
         session.window.in_flight += 1
         self._in_flight += 1
@@ -118,27 +119,26 @@ class Calls:
         session.calls.pop(call.number, None)
         call.number = -1
         call.on_stream = False
-        if call.message is None:
-            return
-        call.message = None
-        self._in_flight -= 1
-        if answered:
-            session.window.answered()
-        else:
-            session.window.in_flight -= 1
+        if call.message is not None:
+            call.message = None
+            self._in_flight -= 1
+            if answered:
+                session.window.answered()
+            else:
+                session.window.in_flight -= 1
         if session.waiting:
             self._pump(session)
         while self._hungry and self._in_flight < self._limits.max_in_flight:
             hungry = next(iter(self._hungry))
             del self._hungry[hungry]
             self._pump(hungry)
-            if hungry.waiting and hungry.window.has_room():  # no room left in all: it stays first in line
+            if hungry.waiting and _has_room(hungry):  # no room left in all: it stays first in line
                 self._hungry = {hungry: None, **self._hungry}
                 return
 
     def _pump(self, session: Session) -> None:
         waiting = session.waiting
-        while waiting and session.window.has_room() and self._in_flight < self._limits.max_in_flight:
+        while waiting and _has_room(session) and self._in_flight < self._limits.max_in_flight:
             call = waiting.popleft()
             if not call.future.done():
                 self._send(session, call)
@@ -202,6 +202,10 @@ class Calls:
         call.resend_at = now + min(session.round_trip.timeout_s * 2**call.sends, _MOST_RESEND_S)
         call.sends += 1
         session.send(message)
+
+
+def _has_room(session: Session) -> bool:
+    return session.window.has_room() and len(session.calls) < MAX_UNANSWERED
 
 
 def _unanswered(call: Call) -> str:

@@ -1,4 +1,4 @@
-"""Which of the last numbers have been seen: a sliding window, for counters of packets and for ids of requests."""
+"""Which of the last numbers have been seen: a sliding window, for counters of packets and of connections."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ ones need its room. A request whose reply is gone is still known as seen, so its
 from __future__ import annotations
 
 from strobe.swarm.net.network import Sendable
-from strobe.swarm.net.replay import ReplayWindow
+from strobe.swarm.net.seen import Seen
 
 #: What a session's replies may hold for a peer that does not confirm them: a full window of the longest.
 _MAX_BYTES = 2 << 20
@@ -43,7 +43,7 @@ class Replies:
     __slots__ = ("_bytes", "_floor", "_kept", "_seen", "_stale", "num_large")
 
     def __init__(self) -> None:
-        self._seen = ReplayWindow()
+        self._seen = Seen()
         self._floor = 0
         self._kept: dict[int, Kept] = {}
         #: of those that are kept, the ones that were there at the last sweep already
@@ -52,13 +52,14 @@ class Replies:
         self.num_large = 0
 
     def is_new(self, number: int) -> bool:
-        return self._seen.is_fresh(number)
+        return self._seen.is_new(number)
 
     def begin(self, number: int, oldest: int) -> None:
         """Take a new request as running; the peer has every reply below `oldest`."""
         self._seen.mark(number)
         if oldest > self._floor:
             self._floor = oldest
+            self._seen.close_below(oldest)
             done = []
             for known, kept in self._kept.items():
                 # In order of arrival, so nearly in order of number: stop at the first that is still wanted.
