@@ -66,6 +66,31 @@ def test_runs_and_panels(open_page: OpenPage, lab: Served) -> None:
     assert violations(page) == []
 
 
+def test_a_name_that_is_too_long_keeps_its_end(open_page: OpenPage, lab: Served) -> None:
+    """Names of a sweep begin alike."""
+    page = open_page(f"{lab.url}/local/lab")
+    link = page.get_by_role("link", name="a trial with a name that is much longer than the list is wide, as happens")
+    start, end = link.get_by_text("a trial with"), link.get_by_text("as happens")
+    row, cut, whole = (place.bounding_box() for place in (link, start, end))
+    assert row is not None
+    assert cut is not None
+    assert whole is not None
+    assert cut["width"] > 0
+    assert cut["x"] + cut["width"] <= whole["x"] + 1
+    assert whole["x"] + whole["width"] <= row["x"] + row["width"] + 1
+    assert start.evaluate("e => e.scrollWidth > e.clientWidth"), "there is no room for all of it"
+
+
+def test_a_name_given_elsewhere_is_seen_at_once(open_page: OpenPage, lab: Served) -> None:
+    page = open_page(at(lab))
+    expect(rows(page).filter(has_text="trial-1")).to_have_count(1)
+    api, headers = f"{lab.url}/api/v1/runs/local/lab/r1", {"X-Strobe-CSRF": "1"}
+    assert page.request.patch(api, data={"name": "called by another"}, headers=headers).ok
+    expect(rows(page).filter(has_text="called by another")).to_have_count(1)
+    assert page.request.patch(api, data={"name": "trial-1"}, headers=headers).ok
+    expect(rows(page).filter(has_text="trial-1")).to_have_count(1)
+
+
 def test_what_the_list_shows_can_be_compared(open_page: OpenPage, lab: Served) -> None:
     page = open_page(at(lab, search="?filter=config.seed+%3C+3"))
     expect(page.locator(".list-count")).to_contain_text("6 runs")

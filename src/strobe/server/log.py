@@ -77,7 +77,7 @@ class _StderrHandler(logging.Handler):
         try:
             sys.stderr.write(self.format(record) + "\n")
             sys.stderr.flush()
-        except Exception:  # as all handlers do: whoever logs something must not fail for it
+        except (OSError, ValueError):  # closed or full: whoever logs something must not fail for it
             self.handleError(record)
 
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from strobe.errors import StoreBusy
+from strobe.journal import event as ev
 from strobe.server.live import Hub, Interest, StoreSource
 from strobe.server.live import hub as hub_module
 from strobe.server.live import source as source_module
@@ -401,6 +402,35 @@ def test_a_change_that_was_seen_just_before_somebody_asked_is_told(store: Store)
         await hub.close()
 
     asyncio.run(session())
+
+
+def test_a_name_and_tags_are_told_when_they_change(store: Store) -> None:
+    logger = Logger(store)
+    logger.log(0, x=1.0)
+
+    async def edit(**fields: Any) -> None:
+        now_ns = time.time_ns()
+        event = ev.Attributes(time_ns=now_ns, changes=fields)
+        await in_thread(store.edits.write, logger.path, [event], now_ns=now_ns)
+        await in_thread(store.settler.settle)
+
+    def callings(watcher: Watcher) -> list[dict[str, Any]]:
+        names = ("name", "notes", "tags", "group", "job_type")
+        told = [{name: fields[name] for name in names if name in fields} for _, fields, _ in watcher.got]
+        return [found for found in told if found]
+
+    async def test(hub: Hub) -> None:
+        watcher = await watch(hub, Interest(frozenset([logger.id])))
+        await edit(name="first")
+        await watcher.until(lambda _: any(found.get("name") == "first" for found in callings(watcher)))
+        watcher.got.clear()
+        await edit(name="second")
+        await edit(tags=["good"])
+        await watcher.until(lambda _: any("tags" in found for found in callings(watcher)))
+        together = {key: item for found in callings(watcher) for key, item in found.items()}
+        assert together == {"name": "second", "tags": ["good"]}, "and nothing that did not change"
+
+    run_with_hub(store, test)
 
 
 @pytest.mark.parametrize("is_left", [True, False], ids=["page loaded again", "second page"])

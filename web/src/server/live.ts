@@ -5,7 +5,7 @@ import { type Signal, signal } from "@preact/signals";
 import { Backoff } from "./backoff";
 import { address, lost, lostSince, needsSignIn } from "./client";
 import { EventParser, type ServerEvent } from "./events";
-import type { RunState } from "./types";
+import type { RunItem, RunState } from "./types";
 
 export interface Interest {
   /** Paths: entity/project/run; at most 500. */
@@ -27,9 +27,28 @@ export interface RunNews {
   num_rows: number;
   is_deleted: boolean;
   stop_by: string | null;
+  /** What changed of what people call it. */
+  name?: string;
+  notes?: string;
+  tags?: string[];
+  group?: string | null;
+  job_type?: string | null;
   /** What changed in the summary, and which keys of it are gone. */
   summary?: Record<string, unknown>;
   removed?: string[];
+}
+
+/** What people call a run, as far as it changed. */
+export function callingOf(
+  news: RunNews,
+): Partial<Pick<RunItem, "name" | "notes" | "tags" | "group" | "job_type">> {
+  return {
+    ...(news.name !== undefined && { name: news.name }),
+    ...(news.notes !== undefined && { notes: news.notes }),
+    ...(news.tags !== undefined && { tags: news.tags }),
+    ...(news.group !== undefined && { group: news.group }),
+    ...(news.job_type !== undefined && { job_type: news.job_type }),
+  };
 }
 
 /** New points of a key. */

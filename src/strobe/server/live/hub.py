@@ -24,7 +24,7 @@ from strobe.server.live.event import Event, Place, encode_data, written
 from strobe.server.live.interest import Interest
 from strobe.server.live.source import BEGINNING, OVERLAP_NS, Position, Seen, StoreSource
 from strobe.server.live.subscription import Ending, Subscription
-from strobe.server.live.told import told_points, told_run, told_summary
+from strobe.server.live.told import told_document, told_points, told_run
 
 LOOK_EVERY_S = 0.25
 #: however often somebody says that there is something
@@ -90,7 +90,7 @@ class Hub:
         self._since_ns = 0
         self._tokens: dict[int, tuple[int, int]] = {}
         self._positions: dict[tuple[int, str], Position] = {}
-        self._summaries: dict[int, dict[str, Any]] = {}
+        self._documents: dict[int, dict[str, Any]] = {}
         self._covered.clear()
         #: what clients want that came since the last look: they may have read what they show before it
         self._newcomers: list[Interest] = []
@@ -247,7 +247,7 @@ class Hub:
 
     async def _tell(self, changed: list[_Change]) -> None:
         clean = [change.run.id for change in changed if not change.run.is_dirty]
-        summaries = await anyio.to_thread.run_sync(self._source.summaries, clean) if clean else {}
+        documents = await anyio.to_thread.run_sync(self._source.documents, clean) if clean else {}
         after = {
             run.id: {key: self._positions.get((run.id, key), BEGINNING) for key in sorted(keys)}
             for run, _, is_new_version, keys in changed
@@ -256,20 +256,20 @@ class Hub:
         fresh = await anyio.to_thread.run_sync(self._source.fresh_points, after) if after else {}
         for run, is_unread, is_new_version, keys in changed:
             changes: dict[str, Any] = {}
-            if is_unread:  # nor may they know the summary that others were told
-                self._summaries.pop(run.id, None)
-            if (summary := summaries.get(run.id)) is not None:
-                changes = told_summary(self._summaries.get(run.id), summary)
-                self._summaries[run.id] = summary
+            if is_unread:  # nor may they know the name or the summary that others were told
+                self._documents.pop(run.id, None)
+            if (document := documents.get(run.id)) is not None:
+                changes = told_document(self._documents.get(run.id), document)
+                self._documents[run.id] = document
             if is_new_version or changes:
                 self._emit("run", run, told_run(run) | changes)
             for key in sorted(keys):
                 if (news := fresh.get((run.id, key))) is not None:
                     self._positions[run.id, key] = news.position
                     self._emit("series", run, told_points(run, key, news), key)
-        if len(self._positions) > _MAX_REMEMBERED or len(self._summaries) > _MAX_REMEMBERED:
+        if len(self._positions) > _MAX_REMEMBERED or len(self._documents) > _MAX_REMEMBERED:
             self._positions.clear()
-            self._summaries.clear()
+            self._documents.clear()
 
     # --- handing out
 

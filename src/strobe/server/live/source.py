@@ -18,6 +18,8 @@ from strobe.store.pages import Pages
 from strobe.store.series import Points, Window, read_points
 from strobe.store.series.page import MIN_I64
 
+#: parts of a run's document that are told when they change
+TOLD = ("display_name", "notes", "tags", "group", "job_type", "summary")
 OVERLAP_NS = 10 * 10**9
 #: more new points of a key than this are not sent one by one: the chart is to be asked for again
 MAX_POINTS = 2000
@@ -126,8 +128,8 @@ class StoreSource:
         self._database.read(ask)
         return list(found)
 
-    def summaries(self, run_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Return the summaries of runs, as far as they were added up."""
+    def documents(self, run_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Return what runs add up to, as far as that was done: summaries, names, tags."""
         found: dict[int, dict[str, Any]] = {}
 
         def ask(cursor: Cursor) -> None:
@@ -136,7 +138,8 @@ class StoreSource:
                 for run_id, settled in cursor.all(
                     f"SELECT id, settled FROM run WHERE id IN ({marks(len(part))}) AND settled IS NOT NULL", *part
                 ):
-                    found[run_id] = value.decode(settled).get("summary", {})
+                    document = value.decode(settled)
+                    found[run_id] = {name: document.get(name) for name in TOLD}
 
         self._database.read(ask)
         return found

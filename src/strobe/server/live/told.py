@@ -1,4 +1,4 @@
-"""What is told of a run: its row, what changed in its summary, its new points. `routes.live` documents the fields."""
+"""What is told of a run: its row, changes in what it adds up to, its new points. `routes.live` documents the fields."""
 
 from __future__ import annotations
 
@@ -23,8 +23,15 @@ def told_run(run: Seen) -> dict[str, Any]:
     }
 
 
-def told_summary(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys that changed and those that are gone; everything, if nothing is known of before."""
+def told_document(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what changed in what a run adds up to; everything, if nothing is known of before."""
+    told = {part: now[part] for part in now if part != "summary" and (before is None or before[part] != now[part])}
+    if "display_name" in told:
+        told["name"] = told.pop("display_name")  # as in lists of runs
+    return told | _told_summary(before and before["summary"], now["summary"] or {})
+
+
+def _told_summary(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> dict[str, Any]:
     if before is None:
         return {"summary": dict(now)}
     changed = {key: item for key, item in now.items() if key not in before or not _same(before[key], item)}

@@ -34,12 +34,12 @@ async def watch_live(call: Call, query: LiveQuery) -> Response:
     """Send changes of runs as they happen, until one side ends it.
 
     Events: `hello` comes first. `run` has {run, version, state, changed_ns, started_ns, ended_ns, num_rows, is_deleted,
-    stop_by}, and once it is added up what changed in the `summary`, and which keys of it were `removed`. `series` has
-    {run, key, version, steps, times_ns, values}; with `replaces_from`, points sent before from that step on no longer
-    count; with `is_cut`, there are too many to send, and the series is to be asked for again. `reset` comes after a
-    connection was lost for too long: {runs} changed meanwhile and are to be read again, null for everything. `end` has
-    a {reason}: slow (too much was waiting; come back), stopping (the server), failed, or denied (a key has ended, or a
-    project is no longer for the caller to see).
+    stop_by}, and once it is added up what changed of {name, notes, tags, group, job_type} and in the `summary`, and
+    which keys of that were `removed`. `series` has {run, key, version, steps, times_ns, values}; with `replaces_from`,
+    points sent before from that step on no longer count; with `is_cut`, there are too many to send, and the series is
+    to be asked for again. `reset` comes after a connection was lost for too long: {runs} changed meanwhile and are to
+    be read again, null for everything. `end` has a {reason}: slow (too much was waiting; come back), stopping (the
+    server), failed, or denied (a key has ended, or a project is no longer for the caller to see).
 
     Send the last id as `Last-Event-ID` to get what was missed. Points that come late, below steps that were sent, are
     not sent: a `version` that changed without points says that there may be some.

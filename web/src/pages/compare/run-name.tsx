@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { Link } from "../../app/navigation";
 import type { RunItem } from "../../server/types";
+import { MiddleCut } from "../../ui/middle-cut";
 import { Badge } from "../../ui/note";
 import { useLook } from "./comparison";
 
@@ -13,8 +14,8 @@ export function RunName({ run, isLinked = true }: { run: RunItem; isLinked?: boo
     <span class="compare-run" title={`${text} · ${run.id} · ${run.state}`}>
       <span class="compare-dot" style={{ background: style(run).colour }} aria-hidden="true" />
       {isLinked ? (
-        <Link to={{ name: "run", entity, project, run: run.id, tab: "" }} class="cut">
-          {text}
+        <Link to={{ name: "run", entity, project, run: run.id, tab: "" }} class="cut" aria-label={text}>
+          <MiddleCut text={text} />
         </Link>
       ) : (
         <span class="cut">{text}</span>

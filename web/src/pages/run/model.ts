@@ -6,7 +6,7 @@ import { createContext } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
 import { type Answer, useAnswer } from "../../server/answer";
 import { get, patch, place, post, type Query, returns, ServerProblem } from "../../server/client";
-import { type Listener, type RunNews, type Watch, watch } from "../../server/live";
+import { callingOf, type Listener, type RunNews, type Watch, watch } from "../../server/live";
 import type { RunDocument } from "../../server/types";
 import { sayError } from "../../ui/toast";
 import type { RunKey, RunKeys, Sampler } from "./documents";
@@ -206,6 +206,7 @@ export class RunModel {
     const hasNewKey = Object.keys(news.summary ?? {}).some((key) => !(key in run.summary));
     this.run.value = {
       ...run,
+      ...callingOf(news),
       summary,
       version: news.version,
       state: news.state,

@@ -2,7 +2,7 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { get, place, type Query } from "../../../server/client";
-import type { RunNews } from "../../../server/live";
+import { callingOf, type RunNews } from "../../../server/live";
 import type { Paged, RunItem } from "../../../server/types";
 
 export interface RunQuestion {
@@ -223,6 +223,7 @@ export function withNews(run: RunItem, news: RunNews): RunItem | null {
   const values = run.values && newValues(run.values, news);
   return {
     ...run,
+    ...callingOf(news),
     version: news.version,
     state: news.state,
     started_ns: news.started_ns,

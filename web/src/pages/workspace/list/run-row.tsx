@@ -8,6 +8,7 @@ import type { RunItem } from "../../../server/types";
 import { IconButton } from "../../../ui/button";
 import { InlineEdit } from "../../../ui/inline-edit";
 import { Menu } from "../../../ui/menu";
+import { MiddleCut } from "../../../ui/middle-cut";
 import { Badge, StateDot } from "../../../ui/note";
 import { Sparkline } from "../../../ui/sparkline";
 import type { Cell } from "../data/column";
@@ -114,9 +115,10 @@ function RowContent(props: RunRowProps & { isNear: boolean }): JSX.Element {
             to={{ name: "run", entity: run.entity, project: run.project, run: run.id, tab: "" }}
             class="cut row-link"
             tabIndex={-1}
+            aria-label={run.name}
             title={`${run.name}\n${run.id} · ${run.state} · ${relativeTime(run.created_ns / 1e6, props.nowMs)}`}
           >
-            {run.name}
+            <MiddleCut text={run.name} />
           </Link>
         )}
         {props.isPinned && (
