@@ -150,6 +150,7 @@ def _probe(args: Namespace) -> int:
 
 async def _ask(address: Address) -> dict[str, Any] | None:
     from strobe.swarm.dht import Node, Options
+    from strobe.swarm.dht.names import in_numbers
     from strobe.swarm.net.identity import Identity
     from strobe.swarm.net.peer_network import PeerNetwork
 
@@ -157,7 +158,7 @@ async def _ask(address: Address) -> dict[str, Any] | None:
     network = await PeerNetwork.listen(Identity.generate(), hosts)
     node = Node(network, Options(client_mode=True))
     try:
-        for contact in address.contacts:
+        for contact in (await in_numbers(address.contacts, node.options.timeout_s))[0]:
             if await node.greeting.ping(contact) is None:  # the first one pays for the handshake
                 continue
             before, started = time.time(), time.perf_counter()

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from strobe.errors import UsageError
 from strobe.swarm.dht import DHT, BootstrapFailed, DhtStopped, Node, Options, get_dht_time
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.network import Contact
 
 _QUICK = Options(timeout_s=0.5)
 
@@ -60,6 +62,10 @@ def test_the_same_object_in_coroutines_and_threads(swarm: list[DHT]) -> None:
 
 async def _num_known(node: Node) -> int:
     return len(node.peers.table)
+
+
+async def _known(node: Node) -> list[Contact]:
+    return node.peers.table.all()
 
 
 async def _fail(node: Node) -> None:
@@ -142,6 +148,19 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(BootstrapFailed, match=r"127\.0\.0\.1:9"):
         DHT([absent], options=_QUICK)
     assert time.monotonic() - started < 10
+
+
+def test_a_swarm_is_joined_by_name_and_knows_its_peers_by_number() -> None:
+    with DHT() as first, DHT([first.address]) as second, DHT([second.address]) as third:
+        named = replace(first.address, hosts=("localhost",))
+        with DHT([named]) as joiner, DHT([joiner.address]) as after:
+            assert joiner.store("by name", 1, get_dht_time() + 60)
+            assert {contact.host for contact in joiner.run_coroutine(_known)} == {"127.0.0.1"}
+            for dht in (second, third, after):
+                assert dht.get("by name", latest=True) is not None
+            assert joiner.join([named]) == 1
+    with pytest.raises(BootstrapFailed, match=r"no address is known of no-such-host\.invalid"):
+        DHT([replace(first.address, hosts=("no-such-host.invalid",))], options=_QUICK)
 
 
 def test_two_swarms_of_real_peers_merge() -> None:

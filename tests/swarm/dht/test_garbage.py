@@ -152,3 +152,10 @@ def test_contacts_are_believed_only_where_they_can_be() -> None:
     assert not is_believable("example.org", "8.8.8.8")
     assert not is_believable("0.0.0.0", "127.0.0.1")
     assert not is_believable("224.0.0.1", "127.0.0.1")
+    assert not is_believable("10.0.0.1", "localhost"), "nor do we look up where somebody is who tells"
+    assert is_believable("8.8.4.4", "8.8.8.8")
+    assert is_believable("8.8.8.8", "10.0.0.1")
+    for private in ("10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "fd00::1", "::ffff:10.0.0.1"):
+        assert not is_believable(private, "8.8.8.8"), "nobody in the open can point at our own network"
+        assert is_believable(private, "10.0.0.2")
+    assert not is_believable("::ffff:127.0.0.1", "10.0.0.2")

@@ -17,6 +17,7 @@ from strobe.swarm.dht.batch import Batch, check_hashable
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.greeting import Greeting
 from strobe.swarm.dht.id import number, place_of
+from strobe.swarm.dht.names import in_numbers
 from strobe.swarm.dht.opened import ValueWithExpiration, open_record
 from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.peers import Peers
@@ -159,16 +160,20 @@ class Node:
 
         Raises BootstrapFailed if none did, and ClockSkew if their clocks agree that ours is wrong.
         """
+        named, (contacts, unknown) = contacts, await in_numbers(contacts, self.options.timeout_s)
         self.peers.remember(contacts)
         is_merge = len(self.peers.table) > 0
         answers = zip(contacts, await asyncio.gather(*map(self.greeting.skew_of, contacts)), strict=True)
         skew_of = {contact: skew for contact, skew in answers if skew is not None}
         if not skew_of:
             raise BootstrapFailed(
-                f"none of {len(contacts)} initial peers answered within {self.options.timeout_s:g} s: "
-                f"{', '.join(f'{contact.host}:{contact.port}' for contact in contacts[:5])}; "
-                "check that they run and that UDP reaches them"
+                f"none of {len(named)} initial peers answered within {self.options.timeout_s:g} s: "
+                f"{', '.join(f'{contact.host}:{contact.port}' for contact in named[:5])}; "
+                + (f"no address is known of {', '.join(unknown[:5])}; " if unknown else "")
+                + "check that they run and that UDP reaches them"
             )
+        for contact in skew_of:  # one that answers at one of its addresses is not silent for being silent at others
+            self.peers.heard(contact, self.clock())
         if abs(skew := _median(list(skew_of.values()))) > self.options.max_clock_skew_s:
             raise ClockSkew(
                 f"this machine's clock is {abs(skew):.1f} s {'behind' if skew > 0 else 'ahead of'} the swarm's, "
@@ -177,7 +182,7 @@ class Node:
         await self.reader.explore(self.network.address.id, self.options.join_width, list(skew_of))
         if is_merge:  # two swarms meet in us: make us known all over the other one, so that many meet soon
             await self.upkeep.look_around(_PLACES_OF_MERGE, list(skew_of))
-        return len(skew_of)
+        return len({contact.id for contact in skew_of})
 
     def _is_owned(self, subkey: bytes) -> bool:
         return isinstance(self._validator, Ownership) and self._validator.is_owned(subkey)

@@ -13,9 +13,9 @@ peer's list of contacts names each contact once; keys refer to it by position.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable
 from functools import lru_cache, reduce
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from operator import xor
 from typing import Annotated, Any, Final, TypeVar
 
@@ -174,12 +174,26 @@ def check_positions(positions: Iterable[int], contacts: list[WireContact]) -> No
 def is_believable(host: str, source: str) -> bool:
     """Whether a peer at `source` may name a contact at `host`.
 
-    Hosts must be numeric, so that nobody makes us look up names; a peer elsewhere cannot point at our own machine.
+    Hosts must be numeric, so that nobody makes us look up names. Peers elsewhere cannot point at our own machine, nor
+    peers in the open at what is in our network only: they would have us knock where they cannot.
     """
+    named, by = _address(host), _address(source)
+    if named is None or by is None or named.is_unspecified or named.is_multicast:
+        return False
+    if named.is_loopback:
+        return by.is_loopback
+    return named.is_global or not by.is_global
+
+
+def is_numeric(host: str) -> bool:
+    """Whether a host is an address that every peer understands: no name, and no part of one machine's own."""
+    return "%" not in host and _address(host) is not None
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """Return a numeric host, without the clothes that IPv4 wears on an IPv6 socket; None for a name."""
     try:
-        address = ipaddress.ip_address(host)
+        address = ip_address(host)
     except ValueError:
-        return False
-    if address.is_unspecified or address.is_multicast:
-        return False
-    return not address.is_loopback or ipaddress.ip_address(source).is_loopback
+        return None
+    return address if isinstance(address, IPv4Address) else address.ipv4_mapped or address
