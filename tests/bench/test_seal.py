@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,6 +108,71 @@ def test_ootb_seals_model_and_data_and_optimized_what_it_shares_with_it() -> Non
     optimized = seal.make_seal(registry.find_one("regnety/optimized/inference/400MF-fp32")).parts
     assert f"{package}.regnet.optimized" not in optimized
     assert f"{package}.regnet.model" in optimized
+
+
+#: what draws the data of each model; the model itself is `model` of its package
+DATA = {
+    "DLRM": ("dlrm", {"dlrm.data", "data.zipf"}),
+    "XLM-R": ("xlmr", {"xlmr.data", "data.zipf"}),
+    "CvT": ("cvt", {"data.labelled_images", "data.images"}),
+    "OSCAR": ("oscar", {"oscar.data", "data.zipf"}),
+    "RNN-T": ("rnnt", {"rnnt.data", "data.lengths"}),
+    "ResNeXt3D": ("resnext3d", {"data.images"}),
+    "RegNetY": ("regnet", {"data.labelled_images", "data.images"}),
+}
+
+
+def test_every_row_of_a_model_seals_its_source_and_its_data() -> None:
+    """Also on several devices, where the model is named by a parameter only."""
+    lacking = {}
+    for one in registry.builtin():
+        if one.implementation != "Micro":
+            package, data = DATA[one.model]
+            wanted = {f"strobe.bench.workloads.{name}" for name in (f"{package}.model", f"{package}.ootb", *data)}
+            lacking[one.key] = wanted - set(seal.make_seal(one).parts)
+    assert len(lacking) > 80
+    assert {key: parts for key, parts in lacking.items() if parts} == {}
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The suite's sources, to be changed at will."""
+    for name in ("*.py", "*.c"):
+        for source in seal._HERE.joinpath("workloads").rglob(name):
+            place = tmp_path / source.relative_to(seal._HERE)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(source.read_bytes())
+    monkeypatch.setattr(seal, "_HERE", tmp_path)
+    _forget()
+    yield tmp_path / "workloads"
+    _forget()
+
+
+def _forget() -> None:
+    for known in (seal._hash_of, seal._hash_of_kernel, seal._closure, seal._imports, seal._kernels):
+        known.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("key", "changed", "part"),
+    [
+        ("regnety/ootb/training/400MF.2dev-fp32", "regnet/model.py", "strobe.bench.workloads.regnet.model"),
+        ("xlm-r/ootb/training/large-s64.8dev-fp32", "xlmr/data.py", "strobe.bench.workloads.xlmr.data"),
+        ("dlrm/micro/mlp-linear/mlp_A-1024-fp32", "layers/fp32_linear.c", "fp32_linear.c"),
+    ],
+)
+def test_what_a_row_runs_breaks_its_seal(copied: Path, key: str, changed: str, part: str) -> None:
+    one = registry.find_one(key)
+    seals = {key: seal.make_seal(one)}
+    source = copied / changed
+    text = source.read_text()
+    source.write_text(text + {".py": "\n# why\n", ".c": "\n/* why\n * and how */ // not\n"}[source.suffix])
+    _forget()
+    assert seal.find_broken([one], seals) == []
+    source.write_text(text + {".py": "\nMORE = 1\n", ".c": "\nint more;\n"}[source.suffix])
+    _forget()
+    (broken,) = seal.find_broken([one], seals)
+    assert broken.changed == (part,)
 
 
 def test_seals_survive_their_file(tmp_path: Path, model: Path) -> None:

@@ -2,8 +2,9 @@
 
 That is its specification, the source that draws its data and, out of the box, the model's source: results of one
 version are comparable because none of it changes. An Optimized implementation may change as it likes; sealed are the
-weights, inputs and reference that it shares with OOTB. Sources are read, never imported, and comments and docstrings do
-not count. `seals.json` keeps what each version was sealed with, part by part, so that a broken seal names the culprit.
+weights, inputs and reference that it shares with OOTB. Sources are read, never imported: modules that are imported or
+named by a parameter (`module:factory`), and the C files that modules compile. Comments and docstrings do not count.
+`seals.json` keeps what each version was sealed with, part by part, so that a broken seal names the culprit.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import ast
 import hashlib
 import io
 import json
+import re
 import tokenize
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -29,6 +31,10 @@ from strobe.errors import Error
 SEALS = Path(__file__).with_name("seals.json")
 _SPEC = "specification"
 _WORKLOADS = "strobe.bench.workloads."
+_HERE = Path(__file__).parent
+#: where kernels in C are, each loaded by its name (strobe.bench.workloads.layers.native)
+_KERNELS = ("workloads", "layers")
+_C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 #: choices of what to measure and who answers for it; they change no single result
 _UNSEALED = ("owner", "tier", "batch_sizes", "changes", "version")
 
@@ -66,11 +72,15 @@ def make_seal(benchmark: Benchmark) -> Seal:
     module = benchmark.workload.rpartition(":")[0]
     if is_file_name(module):
         parts[Path(module).name] = _hash(_essence(Path(module)))
+        return Seal(benchmark.version, parts)
+    if benchmark.implementation == "Optimized":
+        roots = {name for name in _imports(module) if name.endswith(".ootb")}
     else:
-        roots = _imports(module) if benchmark.implementation == "Optimized" else {module}
-        for root in roots:
-            if benchmark.implementation != "Optimized" or root.endswith(".ootb"):
-                parts.update({name: _hash_of(name) for name in _closure(root)})
+        roots = {module, *_named_modules(benchmark.parameters)}
+    for root in roots:
+        for name in _closure(root):
+            parts[name] = _hash_of(name)
+            parts.update({kernel: _hash_of_kernel(kernel) for kernel in _kernels(name)})
     return Seal(benchmark.version, parts)
 
 
@@ -158,12 +168,36 @@ def _imports(module: str) -> frozenset[str]:
     return frozenset(name for name in names if name.startswith(_WORKLOADS) and _is_module(name))
 
 
+def _named_modules(parameters: Mapping[str, Any]) -> set[str]:
+    """Return the workload modules that parameters name as `module:factory`, which no import shows."""
+    texts = [value for value in parameters.values() if isinstance(value, str) and value.startswith(_WORKLOADS)]
+    return {module for module, colon, _ in (text.rpartition(":") for text in texts) if colon}
+
+
+@cache
+def _kernels(module: str) -> frozenset[str]:
+    """Return the C files that a module compiles: a text in it that is the name of one is how it asks for it."""
+    tree = ast.parse(_file_of(module).read_bytes())
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return frozenset(f"{text}.c" for text in texts if text.isidentifier() and _kernel_path(f"{text}.c").is_file())
+
+
+def _kernel_path(name: str) -> Path:
+    return _HERE.joinpath(*_KERNELS, name)
+
+
+@cache
+def _hash_of_kernel(name: str) -> str:
+    source = _C_COMMENT.sub(" ", _kernel_path(name).read_text(encoding="utf-8"))
+    return _hash("\n".join(line.rstrip() for line in source.splitlines() if line.strip()))
+
+
 def _is_module(name: str) -> bool:
     return _path_of(name).is_file()
 
 
 def _path_of(module: str) -> Path:
-    return Path(__file__).parent.joinpath(*module.removeprefix("strobe.bench.").split(".")).with_suffix(".py")
+    return _HERE.joinpath(*module.removeprefix("strobe.bench.").split(".")).with_suffix(".py")
 
 
 def _file_of(module: str) -> Path:

@@ -67,6 +67,41 @@ def test_the_ci_tier_has_every_model_in_every_implementation_and_mode() -> None:
             assert {(model, implementation, "Training"), (model, implementation, "Inference")} <= covered
 
 
+def test_published_configurations_look_rows_up_uniformly_and_own_ones_have_a_realistic_variant() -> None:
+    skewed = {one.key: one for one in BENCHMARKS if one.parameters.get("alpha")}
+    assert all("-zipf" in key for key in skewed)
+    assert all(one.parameters["alpha"] == 1.05 for one in skewed.values())
+    assert {
+        "dlrm/ootb/inference/tiny-100k-zipf",
+        "dlrm/ootb/training/tiny-100k-zipf",
+        "dlrm/optimized/inference/tiny-100k-zipf-embed8-int8",
+        "dlrm/optimized/training/tiny-100k-zipf",
+        "dlrm/micro/embeddingbag/emb-1M-d128-l30-zipf",
+    } <= set(skewed)
+    in_ci = [key for key, one in skewed.items() if one.tier == "ci"]
+    assert in_ci == ["dlrm/ootb/inference/tiny-100k-zipf", "dlrm/micro/embeddingbag/emb-1M-d128-l30-zipf"]
+
+
+def test_the_ci_tier_does_not_grow() -> None:
+    """It has twenty minutes on two cores; a row that comes in takes the place of another."""
+    assert sum(one.tier != "full" for one in BENCHMARKS) <= 56
+
+
+@pytest.mark.frameworks
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+def test_zipf_asks_for_few_rows_often() -> None:
+    import numpy as np
+
+    def share_of_the_hottest(config: str) -> float:
+        (one,) = [one for one in BENCHMARKS if one.key == f"dlrm/ootb/inference/{config}"]
+        batch = load_workload(one).task.draw(np.random.default_rng(0), 64)  # type: ignore[attr-defined]  # of ours
+        rows = batch.inputs[1][0]
+        return float(rows.bincount().max() / len(rows))
+
+    assert share_of_the_hottest("tiny-100k") < 0.01
+    assert share_of_the_hottest("tiny-100k-zipf") > 0.05
+
+
 def test_declaring_imports_no_framework() -> None:
     code = "import sys, strobe.bench.workloads.declared; print([m for m in ('torch', 'numpy') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

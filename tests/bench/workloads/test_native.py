@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from strobe.bench.workload import NotHere
 from strobe.bench.workloads.layers import native
 from strobe.bench.workloads.layers.fp32_linear import PackedLinear, pack_linears
+from strobe.bench.workloads.layers.fp32_residual import Fp32Conv
 from strobe.bench.workloads.layers.int8_linear import Int8Linear, quantize_linears
 from strobe.errors import Error
 
@@ -87,9 +90,24 @@ def test_without_a_compiler_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
     native.load_kernels.cache_clear()
-    with pytest.raises(Error, match=r"int8_linear\.c must be compiled, and there is no C compiler: install gcc"):
+    with pytest.raises(NotHere, match=r"int8_linear\.c must be compiled, and there is no C compiler: install gcc"):
         native.load_kernels("int8_linear")
     native.load_kernels.cache_clear()
+
+
+def test_layers_that_are_written_for_cpus_say_so_on_other_devices() -> None:
+    with pytest.raises(NotHere, match="8-bit linear layers are written for CPUs, and the device is meta"):
+        quantize_linears(nn.Sequential(nn.Linear(8, 16, device="meta")))
+    with pytest.raises(NotHere, match="our own convolutions are written for CPUs, and the device is meta"):
+        Fp32Conv(nn.Conv2d(8, 16, 1, device="meta"), is_relu=True)
+
+
+def test_a_kernel_that_is_wrong_is_no_machines_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(native, "__file__", str(tmp_path / "native.py"))
+    (tmp_path / "wrong.c").write_text("int wrong(void) { return nowhere; }\n")
+    with pytest.raises(Error, match=r"cannot compile wrong\.c: .*nowhere") as failure:
+        native.load_kernels.__wrapped__("wrong")
+    assert not isinstance(failure.value, NotHere)
 
 
 @pytest.mark.parametrize("name", ["fp32_linear", "int8_linear", "embedding_sgd"])

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from strobe.bench.workload import Workload
 from strobe.bench.workloads.cvt import optimized as cvt
 from strobe.bench.workloads.cvt.ootb import CvtTask
 from strobe.bench.workloads.dlrm import optimized as dlrm
+from strobe.bench.workloads.dlrm.fast_tables import Bits
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.model import DlrmConfig
 from strobe.bench.workloads.dlrm.ootb import DlrmTask
@@ -20,7 +23,7 @@ from strobe.bench.workloads.layers.compiling import compile_frozen
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
 from strobe.bench.workloads.layers.fold import fold_batch_norms
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
-from strobe.bench.workloads.optimized import Optimization, OptimizedInference, OptimizedTraining
+from strobe.bench.workloads.optimized import Optimization, OptimizedInference, OptimizedTraining, weight_bytes
 from strobe.bench.workloads.oscar import optimized as oscar
 from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.regnet import optimized as regnet
@@ -35,7 +38,7 @@ from strobe.bench.workloads.xlmr import optimized as xlmr
 from strobe.bench.workloads.xlmr.ootb import XlmrTask
 from strobe.errors import Error
 from tests.bench.workloads import test_cvt, test_dlrm, test_oscar, test_regnet, test_resnext3d, test_rnnt, test_xlmr
-from tests.bench.workloads.proof import set_up
+from tests.bench.workloads.proof import prove_work, set_up
 
 pytestmark = pytest.mark.frameworks
 
@@ -223,6 +226,64 @@ def test_rnnt_learns_the_same() -> None:
     loss = [workload.step(index) for index in range(3)][-1]
     verdict = workload.check(loss, workload.reference(2))
     assert verdict.is_correct, verdict
+
+
+def test_weights_count_as_they_are_stored() -> None:
+    """In 8 bits a quarter, but for biases and scales; else a row would seem four times as near to memory's limit."""
+    config = replace(DLRM, bottom=(256, 256, 64), top=(256, 256, 1))
+    task = dlrm.StoredDlrmTask(config)
+    plain = OotbInference(task)
+    fp32, int8 = (
+        OptimizedInference(task, partial(dlrm.optimize, bits=32, is_int8=is_int8), 0.3) for is_int8 in (False, True)
+    )
+    for workload in (plain, fp32, int8):
+        set_up(workload, batch_size=6)
+    weights = weight_bytes(plain.model)
+    # Outputs are padded to whole panels, which only the last layer's single one is not.
+    assert weights <= plain.work().bytes
+    assert fp32.work().bytes == pytest.approx(plain.work().bytes, rel=0.05)
+    assert 0.25 * weights < weights - (plain.work().bytes - int8.work().bytes) < 0.35 * weights
+    assert int8.work().examples == plain.work().examples
+
+
+@pytest.mark.parametrize(("bits", "row_bytes"), [(32, 32 * 4), (8, 32 + 8), (4, 16 + 4)])
+def test_rows_of_tables_count_as_they_are_stored(bits: Bits, row_bytes: int) -> None:
+    task = dlrm.StoredDlrmTask(replace(DLRM, is_fixed=True), bits=bits)
+    workload = OptimizedInference(task, partial(dlrm.optimize, bits=bits, is_int8=False), 0.3)
+    set_up(workload, batch_size=6)
+    assert isinstance(workload.run, dlrm.FastDlrm)
+    assert workload.run.tables.stored.nbytes == 3 * 100 * row_bytes
+    batch = workload.batch(0)
+    assert task.embedding_bytes(batch, 4) == 3 * 6 * 5 * row_bytes
+
+
+@pytest.mark.parametrize("name", ["regnet", "resnext3d"])
+def test_convolutions_count_their_weights_as_they_are_stored(name: str) -> None:
+    task, module = {"regnet": (REGNET, regnet), "resnext3d": (RESNEXT3D, resnext3d)}[name]
+    fp32, int8 = (OptimizedInference(task, optimize, 0.3) for optimize in (module.optimize_fp32, module.optimize_int8))
+    for workload in (fp32, int8):
+        set_up(workload, batch_size=2)
+    assert weight_bytes(int8.run) < weight_bytes(fp32.run)
+    assert fp32.work().bytes - int8.work().bytes == weight_bytes(fp32.run) - weight_bytes(int8.run)
+
+
+def _fast(model: nn.Module, _: object) -> nn.Module:
+    """Without kernels of our own, which torch cannot count."""
+    model.encoder = FastEncoder(model.encoder, is_packing=True)
+    return model.eval()
+
+
+def test_work_on_padding_that_is_not_done_is_not_counted() -> None:
+    varied = xlmr.PackedXlmrTask(test_xlmr.TINY, 9, test_xlmr.VARIED)
+    questions = oscar.PackedOscarTask(test_oscar.TASK.config, test_oscar.TASK.text, test_oscar.TASK.regions)
+    cut = replace(questions, is_cut=True)
+    with sdpa_kernel(SDPBackend.MATH):
+        prove_work(OptimizedInference(varied, _fast, 1e-3), batch_size=4)
+        prove_work(OptimizedInference(questions, _fast, 1e-3), batch_size=4)
+        prove_work(OptimizedTraining(cut, oscar.optimize_training, 1e-2), batch_size=4)
+    for task, plain in ((varied, XLMR_VARIED), (questions, test_oscar.TASK)):
+        batch = plain.draw(np.random.default_rng(1), 6)
+        assert task.flops(batch).forward < 0.95 * plain.flops(batch).forward
 
 
 def test_padding_costs_nothing() -> None:

@@ -80,7 +80,7 @@ class Family:
             implementation="OOTB",
             mode="Training",
             config=f"{name}.{devices}dev-fp32",
-            version=1,
+            version=2,  # since then, what it trains is sealed with it
             owner="strobe",
             units="ex/s",
             tier=tier,

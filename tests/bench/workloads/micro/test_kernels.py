@@ -11,13 +11,15 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from strobe.bench.workload import Workload
+from strobe.bench.workload import NotHere, Workload
+from strobe.bench.workloads.layers import native
 from strobe.bench.workloads.micro.attention import attention
 from strobe.bench.workloads.micro.cvt_convs import cvt_convs
 from strobe.bench.workloads.micro.embedding_bag import embedding_bag
 from strobe.bench.workloads.micro.gemm import gemm
 from strobe.bench.workloads.micro.layers import LAYERS
-from strobe.bench.workloads.micro.linear import LinearTask, choose_product
+from strobe.bench.workloads.micro.linear import LinearTask, take_own_product
+from strobe.bench.workloads.micro.linear import forward as linear_forward
 from strobe.bench.workloads.micro.memory import memory
 from strobe.bench.workloads.micro.optimizer_step import optimizer_step
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
@@ -84,7 +86,17 @@ def test_linear_is_layers_with_relu_and_a_softmax() -> None:
 
 
 def test_linears_own_product_is_right() -> None:
-    prove_correct(OptimizedInference(SMALL_LINEAR, choose_product, 1e-4), batch_size=3)
+    prove_correct(OptimizedInference(SMALL_LINEAR, take_own_product, 1e-4), batch_size=3)
+
+
+def test_linear_has_no_row_where_its_own_product_cannot_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch's layers under the same name and version would be a result of something else."""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    native.load_kernels.cache_clear()
+    with pytest.raises(NotHere, match="no C compiler"):
+        set_up(linear_forward(24))
+    native.load_kernels.cache_clear()
 
 
 def test_mlp_a_has_nineteen_matrices() -> None:

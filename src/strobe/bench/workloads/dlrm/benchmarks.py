@@ -1,8 +1,14 @@
-"""Declarations of DLRM. `A.1dev-*` and `tiny` are published configurations; `tiny-100k` is tiny with fewer rows."""
+"""Declarations of DLRM. `A.1dev-*` and `tiny` are published configurations; `tiny-100k` is tiny with fewer rows.
+
+Published configurations look rows up uniformly, and so does `tiny-100k`, to be held against tiny; with `-zipf`, few
+rows are asked for often and most hardly ever, as in a real recommender.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from strobe.bench.spec import Benchmark, Latency, Tier
 
@@ -47,39 +53,38 @@ _INT4_TABLES = "tables in 4 bits, with a scale and an offset per row"
 _INT8_MLP = "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per example"
 
 
-def _tiny(config: str, tier: Tier, lower_tier: Tier, batch_sizes: tuple[int, ...]) -> tuple[Benchmark, ...]:
+def _tiny(name: str, tier: Tier, lower_tier: Tier, **parameters: Any) -> tuple[Benchmark, ...]:
     """Declare a configuration out of the box and in each optimized precision; those below fp32 are in `lower_tier`."""
     training, inference, optimized, optimized_training = (
-        partial(declare, batch_sizes=batch_sizes, max_batch=2048)
+        partial(declare, batch_sizes=(64, 512), max_batch=2048)
         for declare in (_training, _inference, _optimized, _optimized_training)
     )
-    parameters = {"config": config}
     return (
-        training(config=config, tier=tier, parameters=parameters),
-        inference(config=config, tier=tier, parameters=parameters),
-        optimized_training(config=config, tier=lower_tier, parameters=parameters),
+        training(config=name, tier=tier, parameters=parameters),
+        inference(config=name, tier=tier, parameters=parameters),
+        optimized_training(config=name, tier=lower_tier, parameters=parameters),
         optimized(
-            config=f"{config}-fp32",
+            config=f"{name}-fp32",
             tier=tier,
             parameters={**parameters, "bits": 32, "is_int8": False},
             changes=(*_MERGED, _OWN),
         ),
         optimized(
-            config=f"{config}-embed8-fp32",
-            tier=lower_tier,
+            config=f"{name}-embed8-fp32",
+            tier="full",
             parameters={**parameters, "bits": 8, "is_int8": False},
             tolerance=0.1,
             changes=(*_MERGED, _OWN, _INT8_TABLES),
         ),
         optimized(
-            config=f"{config}-embed8-int8",
+            config=f"{name}-embed8-int8",
             tier=lower_tier,
             parameters={**parameters, "bits": 8, "is_int8": True},
             tolerance=0.2,
             changes=(*_MERGED, _INT8_TABLES, _INT8_MLP),
         ),
         optimized(
-            config=f"{config}-embed4-int8",
+            config=f"{name}-embed4-int8",
             tier="full",
             parameters={**parameters, "bits": 4, "is_int8": True},
             tolerance=0.3,
@@ -94,6 +99,14 @@ _PARALLEL: tuple[tuple[str, str, int, int, int, Tier], ...] = (
     ("tiny.8dev", "tiny", 512, 8, 1, "full"),
     ("A.8dev-embed32-fp32", "A.1dev-embed32-fp32", 1024, 8, 1, "full"),
     ("A.2node-8dev-embed32-fp32", "A.1dev-embed32-fp32", 2048, 8, 2, "full"),
+)
+
+#: exponent of the rows' popularity
+_ALPHA = 1.05
+_ZIPF = tuple(
+    # The ci tier has one of them: how much caches help is seen in one row.
+    replace(one, tier="ci") if (one.implementation, one.mode) == ("OOTB", "Inference") else one
+    for one in _tiny("tiny-100k-zipf", "full", "full", config="tiny-100k", alpha=_ALPHA)
 )
 
 BENCHMARKS: tuple[Benchmark, ...] = (
@@ -149,6 +162,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         )
         for config, alone, batch, devices, nodes, tier in _PARALLEL
     ),
-    *_tiny("tiny", "full", "full", (64, 512)),
-    *_tiny("tiny-100k", "smoke", "ci", (64, 512)),
+    *_tiny("tiny", "full", "full", config="tiny"),
+    *_tiny("tiny-100k", "smoke", "ci", config="tiny-100k"),
+    *_ZIPF,
 )

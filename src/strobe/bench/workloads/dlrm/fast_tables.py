@@ -21,6 +21,11 @@ Bits = Literal[32, 8, 4]
 _PART = 65_536
 
 
+def row_bytes(width: int, bits: Bits) -> int:
+    """Size of a stored row: 8 bits have a scale and an offset in 32 bits behind them, 4 bits have them in 16."""
+    return {32: 4 * width, 8: width + 8, 4: (width + 1) // 2 + 4}[bits]
+
+
 class FastTables(nn.Module):
     """Pooled rows of every table, [T, B, D], from tables in 32, 8 or 4 bits."""
 

@@ -1,6 +1,7 @@
 """DLRM in training with all tables as one, whose rows learn in the backward pass itself.
 
-Only plain sums learn this way: weights of rows would need gradients, too.
+On CPUs by `embedding_sgd.c`, elsewhere by torch. Only plain sums learn this way: weights of rows would need gradients,
+too.
 Shapes: T tables, R rows of all, D width, L lookups, X bags of all tables, B batch, V vectors, P pairs, F features.
 """
 # mypy: disallow-subclassing-any=False
@@ -36,8 +37,8 @@ class LearningTables(nn.Module):
             table.bag.weight.data = self.table_RD[start : start + len(table.bag.weight)]
             table.bag.sparse = False  # never gets a gradient, so that the fused optimizer may pass it over
         #: stands for the table where torch asks whether anything learns
-        self.learns = torch.zeros(1, requires_grad=True)
-        self.kernel = load_kernels("embedding_sgd").embedding_sgd
+        self.learns = torch.zeros(1, device=self.table_RD.device, requires_grad=True)
+        self.kernel = load_kernels("embedding_sgd").embedding_sgd if self.table_RD.device.type == "cpu" else None
 
     def forward(self, rows: tuple[torch.Tensor, ...], offsets: tuple[torch.Tensor, ...]) -> torch.Tensor:
         pooled_XD = _Pool.apply(self.learns, self, *merge_lookups(rows, offsets, self.starts))
@@ -45,6 +46,9 @@ class LearningTables(nn.Module):
 
     def learn(self, rows_L: torch.Tensor, offsets_X: torch.Tensor, grad_XD: torch.Tensor) -> None:
         """Step the rows that were looked up."""
+        if self.kernel is None:
+            step_rows(self.table_RD, rows_L, offsets_X, grad_XD, self.lr)
+            return
         tables = len(self.starts)
         self.kernel(
             *map(address, (self.table_RD, rows_L, offsets_X, grad_XD)),
@@ -52,6 +56,15 @@ class LearningTables(nn.Module):
             ctypes.c_float(self.lr),
             torch.get_num_threads(),
         )
+
+
+def step_rows(
+    table_RD: torch.Tensor, rows_L: torch.Tensor, offsets_X: torch.Tensor, grad_XD: torch.Tensor, lr: float
+) -> None:
+    """Take the gradient of its bag from every row that was looked up, as often as it was."""
+    places_L = torch.arange(len(rows_L), device=rows_L.device)
+    bags_L = torch.searchsorted(offsets_X, places_L, right=True) - 1
+    table_RD.index_add_(0, rows_L, grad_XD.index_select(0, bags_L), alpha=-lr)
 
 
 class _Pool(torch.autograd.Function):

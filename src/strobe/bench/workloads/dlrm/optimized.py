@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
-from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables
+from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables, row_bytes
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.interaction import multiply_pairs
 from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
@@ -20,6 +21,16 @@ from strobe.bench.workloads.layers.fp32_linear import pack_linears
 from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch
+
+
+@dataclass(frozen=True)
+class StoredDlrmTask(DlrmTask):
+    """The same with tables stored in so many bits, weights of rows multiplied in."""
+
+    bits: Bits = 32
+
+    def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
+        return sum(len(rows) for rows in batch.inputs[1]) * row_bytes(self.config.width, self.bits)
 
 
 class FastDlrm(nn.Module):
@@ -51,7 +62,7 @@ def inference(
 ) -> OptimizedInference:
     """Make the workload of a published configuration with tables in so many bits."""
     return OptimizedInference(
-        DlrmTask(CONFIGS[config], alpha), partial(optimize, bits=bits, is_int8=is_int8), tolerance
+        StoredDlrmTask(CONFIGS[config], alpha, bits), partial(optimize, bits=bits, is_int8=is_int8), tolerance
     )
 
 

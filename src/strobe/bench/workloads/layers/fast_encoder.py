@@ -14,7 +14,14 @@ import torch
 import torch.nn.functional as F  # noqa: N812 -- its name everywhere
 from torch import nn
 
-from strobe.bench.workloads.layers.encoder import Encoder, EncoderLayer
+from strobe.bench.workloads.layers.encoder import Encoder, EncoderConfig, EncoderLayer
+
+
+def packed_flops(config: EncoderConfig, mask_BS: torch.Tensor, attended: int) -> float:
+    """Count a forward pass over tokens that are not padding; attention alone sees sentences of `attended` places."""
+    per_token = 4 * config.width**2 + 2 * config.width * config.feed_forward
+    attention = 2 * len(mask_BS) * attended**2 * config.width
+    return 2.0 * config.layers * (int(mask_BS.sum()) * per_token + attention)
 
 
 class FastLayer(nn.Module):

@@ -27,6 +27,7 @@ class PackedLinear(nn.Module):
         padded_NK = nn.functional.pad(layer.weight.detach(), (0, 0, 0, -self.outputs % _COLUMNS))
         self.panels = padded_NK.unflatten(0, (-1, _COLUMNS)).transpose(1, 2).contiguous()
         self.bias_N = torch.zeros(self.outputs) if layer.bias is None else layer.bias.detach().contiguous()
+        self.weight_bytes = self.panels.nbytes + self.bias_N.nbytes
         self.kernel = load_kernels("fp32_linear").fp32_linear
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -14,8 +14,8 @@ import ctypes
 import torch
 from torch import nn
 
+from strobe.bench.workload import NotHere
 from strobe.bench.workloads.layers.native import address, load_kernels, replace_linears
-from strobe.errors import Error
 
 _COLUMNS, _DEPTH, _ROWS = 16, 8, 6
 _GREATEST = 63
@@ -27,7 +27,7 @@ class Int8Linear(nn.Module):
     def __init__(self, layer: nn.Linear, is_relu: bool = False) -> None:
         super().__init__()
         if layer.weight.device.type != "cpu":
-            raise Error(f"8-bit linear layers are written for CPUs, and the device is {layer.weight.device}")
+            raise NotHere(f"8-bit linear layers are written for CPUs, and the device is {layer.weight.device}")
         self.is_relu = is_relu
         self.outputs, self.inputs = layer.weight.shape
         self.padded_outputs, self.padded_inputs = (
@@ -43,6 +43,7 @@ class Int8Linear(nn.Module):
         panels = quantized_NK.view(self.padded_outputs // _COLUMNS, _COLUMNS, self.padded_inputs // 4, 4)
         self.panels = panels.transpose(1, 2).contiguous()
         self.bias_N = torch.zeros(self.outputs) if layer.bias is None else layer.bias.detach().float().contiguous()
+        self.weight_bytes = sum(part.nbytes for part in (self.panels, self.scales_N, self.sums_N, self.bias_N))
         self.kernel = load_kernels("int8_linear").int8_linear
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from strobe.bench.workload import NotHere
 from strobe.errors import Error
 
 #: sums may be reordered; not by -ffast-math, with which a library switches subnormal numbers off for its whole process
@@ -28,19 +29,20 @@ _FLAGS = ("-O3", "-march=native", *_REORDER, "-fopenmp", "-shared", "-fPIC")
 
 @cache
 def load_kernels(name: str) -> ctypes.CDLL:
-    """Compile `name`.c of this package; raises strobe.Error without a compiler or on a processor that lacks AVX2."""
+    """Compile `name`.c of this package; raises NotHere without a compiler or on a processor that lacks AVX2."""
     source = Path(__file__).with_name(f"{name}.c")
     compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
-        raise Error(f"{source.name} must be compiled, and there is no C compiler: install gcc, or set CC to one")
+        raise NotHere(f"{source.name} must be compiled, and there is no C compiler: install gcc, or set CC to one")
     with tempfile.TemporaryDirectory(prefix="strobe-native-") as directory:
         library = Path(directory, f"{name}.so")
         result = subprocess.run(
             [compiler, *_FLAGS, str(source), "-o", str(library), "-lm"], capture_output=True, text=True, check=False
         )
         if result.returncode:
-            reason = result.stderr.strip().splitlines()[:1]
-            raise Error(f"{compiler} cannot compile {source.name} for this processor (AVX2 is needed): {reason}")
+            if "AVX" not in torch.backends.cpu.get_cpu_capability():
+                raise NotHere(f"{source.name} is written for processors with AVX2, which this one lacks")
+            raise Error(f"{compiler} cannot compile {source.name}: {' '.join(result.stderr.split())[:300]}")
         return ctypes.CDLL(str(library))
 
 

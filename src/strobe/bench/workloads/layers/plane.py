@@ -18,6 +18,7 @@ from itertools import product
 import torch
 import torch.nn.functional as F  # noqa: N812 -- its name everywhere
 
+from strobe.bench.workload import NotHere
 from strobe.bench.workloads.layers.native import load_kernels
 from strobe.bench.workloads.layers.residual import Conv
 from strobe.errors import Error
@@ -88,7 +89,7 @@ class PlaneConv:
 
     def __init__(self, conv: Conv, *, is_relu: bool) -> None:
         if conv.weight.device.type != "cpu":
-            raise Error(f"our own convolutions are written for CPUs, and the device is {conv.weight.device}")
+            raise NotHere(f"our own convolutions are written for CPUs, and the device is {conv.weight.device}")
         self.is_relu = is_relu
         self.kernel_size, self.strides, self.padding = _geometry(conv)
         self.groups, self.group_width, self.outputs = conv.groups, conv.in_channels // conv.groups, conv.out_channels
@@ -112,6 +113,11 @@ class PlaneConv:
         first = torch.arange(len(self.panels)) * 8 * self.vectors
         self.starts = (first // (self.outputs // self.groups) * self.group_width).to(torch.int32)
         self.biases = self.pad_outputs(bias)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Size of what a pass reads beside its input."""
+        return sum(int(part.nbytes) for part in (self.panels, self.scales, self.biases) if part is not None)
 
     @staticmethod
     def pad_outputs(values: torch.Tensor) -> torch.Tensor:

@@ -25,6 +25,8 @@ Step = Callable[[], None]
 class PlaneGate(Protocol):
     """Squeeze-and-excitation of a plane in place."""
 
+    weights: tuple[torch.Tensor, ...]
+
     def bind(self, plane: Plane) -> Step: ...
 
 
@@ -37,6 +39,13 @@ class BlockLayers:
     gate: PlaneGate | None
     expand: PlaneConv
     shortcut: PlaneConv | None
+
+    @property
+    def weight_bytes(self) -> int:
+        """Size of the weights of all layers."""
+        convs = (self.reduce, self.grouped, self.expand, self.shortcut)
+        gate = () if self.gate is None else self.gate.weights
+        return sum(conv.weight_bytes for conv in convs if conv is not None) + sum(int(part.nbytes) for part in gate)
 
     def bind(self, seen: Plane, addend: torch.Tensor | None, is_added_to: bool) -> tuple[list[Step], Bound]:
         """Give what is to run, and the last of it; `addend` is what a block without a shortcut's layer adds to."""
@@ -61,6 +70,8 @@ class ResidualPlanes(nn.Module):
         super().__init__()
         self.stem, self.blocks, self.head = stem, tuple(blocks), head
         self.plans: dict[torch.Size, _Plan] = {}
+        #: of all but the head, which is a layer of torch's
+        self.weight_bytes = stem.weight_bytes + sum(block.weight_bytes for block in self.blocks)
 
     @abstractmethod
     def make_pictures(self, shape: Sequence[int]) -> Plane:

@@ -1,7 +1,8 @@
 """Declarations of the microbenchmarks.
 
 `mlp_A`, `gemm_A`, `emb_A` and `emb_B` are public sets of shapes; the sizes of messages in odd bytes or above 100 MB and
-the eleven convolutions of CvT are public, too. Any other name says its own shape.
+the eleven convolutions of CvT are public, too. Any other name says its own shape. Public sets look rows of a table up
+uniformly; `-zipf` asks for few of them often and for most hardly ever.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ _once = partial(_declare, batch_sizes=(1,), max_batch=1)
 #: precisions beside fp32, with what they may err by; for accelerators, on most CPUs they are slow
 _LOWER = {"tf32": 1e-2, "bf16": 0.1, "fp16": 0.02}
 
-#: version 2: its kernels are compiled without -ffast-math; 3: threads wait for each other once a layer
-_mlp = partial(_declare, model="DLRM", mode="MLP/Linear", units="TF/s", version=3)
+#: version 2: its kernels are compiled without -ffast-math; 3: threads wait for each other once a layer; 4: the kernel
+#: is sealed, too, and never torch's in its place
+_mlp = partial(_declare, model="DLRM", mode="MLP/Linear", units="TF/s", version=4)
 _forward = partial(_mlp, workload=f"{_package}.linear:forward", max_batch=4096)
 _training = partial(_mlp, workload=f"{_package}.linear:training", max_batch=4096, tolerance=1e-2)
 _ALL_MLP_A = (128, 256, 512, 1024, 2048, 4096)
@@ -81,6 +83,7 @@ _bag = partial(
     workload=f"{_package}.embedding_bag:embedding_bag",
     max_batch=65_536,
 )
+_LOWER_BITS: tuple[tuple[int, Tier], ...] = ((8, "ci"), (4, "full"))
 _ALL_EMB_A = tuple(512 << doubling for doubling in range(8))
 _EMBEDDING_BAG = (
     *(
@@ -114,10 +117,16 @@ _EMBEDDING_BAG = (
         _bag(
             config=f"emb-1M-d128-l30-int{bits}",
             parameters={"rows": 1_000_000, "width": 128, "lookups": 30, "bits": bits},
-            tier="ci",
+            tier=tier,
             batch_sizes=(2048,),
         )
-        for bits in (8, 4)
+        for bits, tier in _LOWER_BITS
+    ),
+    _bag(
+        config="emb-1M-d128-l30-zipf",
+        parameters={"rows": 1_000_000, "width": 128, "lookups": 30, "alpha": 1.05},
+        tier="ci",
+        batch_sizes=(2048,),
     ),
 )
 

@@ -26,7 +26,8 @@ def decode_together(model: Rnnt, sound_BTF: torch.Tensor, frames_B: torch.Tensor
     text_BJ = joint.text(predicted_BP)
     texts: list[list[int]] = [[] for _ in range(batch_size)]
     frame_B, emitted_B = torch.zeros_like(lengths_B), torch.zeros_like(lengths_B)
-    ahead_K, all_B = torch.arange(LOOK_AHEAD), torch.arange(batch_size)[:, None]
+    device = sound_BTF.device
+    ahead_K, all_B = torch.arange(LOOK_AHEAD, device=device), torch.arange(batch_size, device=device)[:, None]
     while bool((frame_B < lengths_B).any()):
         places_BK = frame_B[:, None] + ahead_K
         near_BKJ = sound_BTJ[all_B, places_BK.clamp(max=sound_BTJ.shape[1] - 1)]
