@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from strobe.bench.records import Record, Repeat
-from strobe.bench.roofline import Peaks, judge, measure_peaks, precision_of, store_at
-from strobe.bench.workload import Work
+from strobe.bench.roofline import Peaks, judge, measure_peaks, precision_of, store_at, system_name
+from strobe.bench.workload import NotHere, Work
 from strobe.cli import main
 from strobe.errors import Error
 
@@ -48,6 +48,30 @@ def test_each_precision_has_its_peak_but_none_below_fp32() -> None:
     assert emulated is not None
     assert int8.peak_flops == 4e12
     assert emulated.peak_flops == 1e12
+
+
+def test_peaks_of_another_probe_are_not_taken() -> None:
+    assert system_name("f", "2.13", "cpu", 2).endswith("probe=2")
+
+
+def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an instruction for it, torch's is a hundred times slower than what Optimized rows run."""
+    pytest.importorskip("torch")
+    from strobe.bench import peak_probe
+
+    def peak(make: object, device: str) -> float:
+        return 2.0 if make is peak_probe._own_int8_product else 1.0
+
+    def lack(make: object, device: str) -> float:
+        if make is peak_probe._own_int8_product:
+            raise NotHere("no compiler")
+        return 1.0
+
+    monkeypatch.setattr(peak_probe, "_peak_flops", peak)
+    assert peak_probe._int8_flops("cpu") == 2.0
+    assert peak_probe._int8_flops("cuda:0") == 1.0
+    monkeypatch.setattr(peak_probe, "_peak_flops", lack)
+    assert peak_probe._int8_flops("cpu") == 1.0
 
 
 @pytest.mark.parametrize(
