@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import Any
+
+import pytest
 
 from strobe.swarm.dht.id import place_of
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.options import Options
-from strobe.swarm.dht.protocol import NO_AGREEMENT, REFUSED, STORE, STORED, Store, Stored, StoreItem, WireEntry
+from strobe.swarm.dht.protocol import FIND, NO_AGREEMENT, REFUSED, STORE, STORED, Store, Stored, StoreItem, WireEntry
 from strobe.swarm.dht.signature import SignatureValidator
 from strobe.swarm.dht.sim.loop import clock, run
 from strobe.swarm.dht.sim.world import World
 from strobe.swarm.dht.storage import Entry
+from strobe.swarm.dht.validator import SLICE, RawRecord
 from strobe.swarm.dht.value import pack
 from strobe.swarm.net.identity import Identity
+from strobe.swarm.net.network import PeerRefused
 from tests.swarm.dht.swarms import Swarm
 
 _UNCACHED = Options(cache_locally=False, cache_nearest=0, cache_on_store=False)
+
+_ALICE = Identity(b"a" * 32)
 
 
 async def _send(attacker: Node, victim: Node, key: Any, entries: list[WireEntry], *, is_cache: bool = False) -> bytes:
@@ -144,5 +151,55 @@ def test_plain_values_neither_erase_signed_subkeys_nor_keep_them_out() -> None:
         assert got is not None
         assert got.value == {"peer" + mark: (7, now + 100)}
         swarm.check()
+
+    run(main())
+
+
+def test_many_signatures_in_one_message_do_not_keep_others_waiting() -> None:
+    """Neither those who store nor those who answer can stop a peer's loop for long."""
+    checked = [0]  # in each turn of the loop
+
+    class _Counting(SignatureValidator):
+        def validate(self, record: RawRecord) -> bool:
+            if not checked[-1]:
+                asyncio.get_running_loop().call_soon(checked.append, 0)
+            checked[-1] += 1
+            return super().validate(record)
+
+    async def main() -> None:
+        swarm = Swarm(options=_UNCACHED)
+        for number in range(3):
+            await swarm.add(validator=_Counting(Identity(bytes([number]) * 32)))
+        mark = SignatureValidator(_ALICE).mark
+        junk: list[WireEntry] = [(pack(f"{number}{mark}"), b"x" * 80, clock() + 50) for number in range(2000)]
+        await _send(swarm.nodes[0], swarm.nodes[1], "d", junk)
+        assert max(checked) <= SLICE
+        assert sum(checked) == len(junk)
+        now = clock()
+        for subkey, value, expires in junk:
+            swarm.nodes[1].storage.put(place_of("d"), value, expires, now, subkey)
+        assert await swarm.nodes[0].get("d", latest=True) is None
+        assert max(checked) <= SLICE
+        assert sum(checked) == 2 * len(junk)
+        swarm.check()
+
+    run(main())
+
+
+def test_messages_of_too_many_bytes_or_entries_are_refused_unread() -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(2)
+        attacker, victim = swarm.nodes
+        contact, now = victim.network.address.contact, clock()
+        items = [StoreItem(bytes([n]) * 20, 0, [(pack(s), b"", now + 50) for s in range(200)]) for n in range(100)]
+        for request, reason in (
+            (Store(0.0, False, items), "20000 entries"),
+            (Store(0.0, False, [StoreItem(b"k" * 20, 0, [(b"", b"x" * (1 << 20), now + 50)])] * 2), r"over .* limit"),
+        ):
+            with pytest.raises(PeerRefused, match=reason):
+                await attacker.exchange.ask(contact, STORE, request, Stored)
+        with pytest.raises(PeerRefused, match=r"over .* limit"):
+            await attacker.network.call(contact, FIND, b"x" * 100_000, timeout_s=3)
+        assert not len(victim.storage)
 
     run(main())

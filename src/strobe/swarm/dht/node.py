@@ -44,6 +44,8 @@ from strobe.swarm.dht.writer import Writer
 from strobe.swarm.net.network import Contact, Network, NetworkError
 
 _PLACES_OF_MERGE: Final = 8
+#: of requests that carry no records: most are far smaller
+_MAX_QUESTION_BYTES: Final = 64 << 10
 
 
 class BootstrapFailed(Error):
@@ -108,10 +110,11 @@ class Node:
         self._searches = Searches(self._search)
         self._background: set[asyncio.Task[None]] = set()
         if serves:
-            network.serve(PING, self.greeting.on_ping)
-            network.serve(MEET, self.greeting.on_meet)
-            network.serve(FIND, self.service.find)
-            network.serve(STORE, self.service.store)
+            network.serve(PING, self.greeting.on_ping, max_payload=_MAX_QUESTION_BYTES)
+            network.serve(MEET, self.greeting.on_meet, max_payload=_MAX_QUESTION_BYTES)
+            network.serve(FIND, self.service.find, max_payload=_MAX_QUESTION_BYTES)
+            # One record goes as a whole, however large it is; smaller ones together are cut at less.
+            network.serve(STORE, self.service.store, max_payload=opts.max_record_bytes + _MAX_QUESTION_BYTES)
 
     @classmethod
     async def create(

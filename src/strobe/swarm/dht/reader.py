@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.lookup import Lookup
-from strobe.swarm.dht.protocol import FIND, Find, Found, Malformed, WireEntry, agreement
+from strobe.swarm.dht.protocol import FIND, MAX_ENTRIES, Find, Found, Malformed, WireEntry, agreement
 from strobe.swarm.dht.storage import Record, Rules, Storage
-from strobe.swarm.dht.validator import RawRecord, RecordValidator
+from strobe.swarm.dht.validator import RawRecord, RecordValidator, check_in_slices
 from strobe.swarm.dht.walk import Walk
 from strobe.swarm.net.network import Contact
 
@@ -116,9 +116,14 @@ class _Search:
             num_answered = len(answer.records)
             if not 0 < num_answered <= len(left) or len(answer.nearest) != num_answered:
                 raise Malformed(f"{num_answered} records, {len(answer.nearest)} lists of peers for {len(left)} keys")
+            if (num_entries := sum(map(len, answer.records))) > MAX_ENTRIES:
+                raise Malformed(f"{num_entries} entries in one answer; at most {MAX_ENTRIES} are allowed")
+            records = answer.records
+            if self._validator is not None:
+                records = await self._valid(self._validator, left, records)
             if answer.nearest[0]:
                 self._named[peer] = {place for place, _, _ in answer.contacts}
-            for index, entries in zip(left, answer.records, strict=False):
+            for index, entries in zip(left, records, strict=False):
                 self._take(peer, index, entries)
             self._exchange.learn(self.lookup, list(zip(left, answer.nearest, strict=False)), answer.contacts, contact)
             left = left[num_answered:]
@@ -145,11 +150,22 @@ class _Search:
         }
         return Findings(records, lacking)
 
+    async def _valid(
+        self, validator: RecordValidator, indexes: list[int], records: list[list[WireEntry]]
+    ) -> list[list[WireEntry]]:
+        """Return records without the entries that break the rules."""
+        raw = [
+            RawRecord(self._keys[index], *entry)
+            for index, entries in zip(indexes, records, strict=False)
+            for entry in entries
+        ]
+        verdicts = iter(await check_in_slices(validator, raw))
+        return [[entry for entry in entries if next(verdicts)] for entries in records]
+
     def _take(self, peer: int, index: int, entries: list[WireEntry]) -> None:
         key, now = self._keys[index], self._exchange.clock()
         for subkey, value, expires in entries:
-            if self._is_valid(RawRecord(key, subkey, value, expires)):
-                self._found.put(key, value, expires, now, subkey)
+            self._found.put(key, value, expires, now, subkey)
         record = self._found.get(key, now)
         if not entries:
             self._lacking.setdefault(key, []).append(peer)
@@ -162,6 +178,3 @@ class _Search:
         if self._exchange.serves:
             nearest = sorted([*nearest, self._exchange.peers.table.own_id], key=self._targets[index].__xor__)
         return nearest[: self.lookup.width]
-
-    def _is_valid(self, record: RawRecord) -> bool:
-        return self._validator is None or self._validator.validate(record)

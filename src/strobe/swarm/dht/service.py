@@ -1,17 +1,19 @@
 """What a peer answers: it looks up what it holds and knows, and believes nothing of what it is told.
 
 Plain functions from a request's bytes to an answer's bytes, on the peer's table and storage. A request that is no
-request is refused in words; it changes nothing.
+request is refused in words; it changes nothing. Only checking many records takes so long that others get their turn
+meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
+    MAX_ENTRIES,
     NO_AGREEMENT,
     REFUSED,
     SAME,
@@ -30,8 +32,8 @@ from strobe.swarm.dht.protocol import (
     encode,
 )
 from strobe.swarm.dht.routing import network_of
-from strobe.swarm.dht.storage import OURSELVES, Entry, Record, Source, Storage, entries, entry_of
-from strobe.swarm.dht.validator import RawRecord, RecordValidator
+from strobe.swarm.dht.storage import OURSELVES, Entry, Record, Source, Storage, cost_of, entries, entry_of
+from strobe.swarm.dht.validator import SLICE, RawRecord, RecordValidator, check_in_slices
 from strobe.swarm.net.network import Caller, Payload, PeerRefused
 
 _MAX_ANSWER_BYTES: Final = 1 << 20
@@ -74,38 +76,54 @@ class Service:
             raise PeerRefused(f"{len(agreements)} agreements for {len(request.keys)} keys")
         for key, agreed in zip(request.keys, agreements, strict=True):
             record = self.held(key, now)
-            if record is not None:
-                records.append(wire_entries(record))
-                size += sum(len(subkey) + len(value) + 16 for subkey, value, _ in records[-1])
-            else:
-                records.append([])
+            held = [] if record is None else wire_entries(record)
+            size += sum([cost_of(value, subkey) for subkey, value, _ in held])
+            if size > _MAX_ANSWER_BYTES and records:
+                break  # the asker asks again about the others
+            records.append(held)
             if record is None or request.is_latest:
                 known = self._peers.responsible(number(key), request.count, now)
                 nearest.append([] if agreement(known) == agreed else names.positions(known))
             else:
                 nearest.append([])
-            if size > _MAX_ANSWER_BYTES:
-                break
         return encode(Found(records, nearest, names.contacts))
 
-    def store(self, caller: Caller, payload: Payload) -> bytes:
+    def store(self, caller: Caller, payload: Payload) -> bytes | Awaitable[bytes]:
         """Answer a Store."""
-        request, now = opened(Store, payload), self._clock()
+        request = opened(Store, payload)
+        num_entries = sum([len(item.entries) for item in request.items])
+        if num_entries > MAX_ENTRIES:
+            raise PeerRefused(f"{num_entries} entries in one message; at most {MAX_ENTRIES} are allowed")
         if request.since:
-            self._peers.heard(caller.contact, now, request.since)
+            self._peers.heard(caller.contact, self._clock(), request.since)
         self.num_stores += 1
+        if self.validator is None:
+            return self._store(caller, request, [True] * num_entries)
+        records = [RawRecord(item.key, *entry) for item in request.items for entry in item.entries]
+        if num_entries > SLICE:
+            return self._store_checked(caller, request, records, self.validator)
+        return self._store(caller, request, list(map(self.validator.validate, records)))
+
+    async def _store_checked(
+        self, caller: Caller, request: Store, records: list[RawRecord], validator: RecordValidator
+    ) -> bytes:
+        return self._store(caller, request, await check_in_slices(validator, records))
+
+    def _store(self, caller: Caller, request: Store, verdicts: Sequence[bool]) -> bytes:
+        """Hold what is valid of a request; return the answer."""
+        now, are_valid = self._clock(), iter(verdicts)
         names: _Names | None = None
         outcomes = bytearray()
         nearest: dict[int, list[int]] = {}
         own, num_replicas, source = self._peers.table.own_id, self._num_replicas, _source_of(caller)
         for position, item in enumerate(request.items):
             if request.is_cache:
-                self._put(self._shelf(item.key, False, now), item, source, now, outcomes)
+                self._put(self._shelf(item.key, False, now), item, are_valid, source, now, outcomes)
                 continue
             target = int.from_bytes(item.key, "big")
             responsible = self._peers.responsible(target, num_replicas, now)
             shelf = self._shelf(item.key, own in responsible or self._is_near(target, now), now)
-            self._put(shelf, item, source, now, outcomes)
+            self._put(shelf, item, are_valid, source, now, outcomes)
             shelf.touch(item.key, now)
             if agreement(responsible) != item.agreement:
                 names = names or _Names(self._peers, skip=number(caller.id))
@@ -119,9 +137,10 @@ class Service:
 
     def put(self, key: bytes, entry: Entry, subkey: bytes, now: float) -> int:
         """Hold an entry of our own; return its outcome."""
-        outcomes = bytearray()
-        item = StoreItem(key, NO_AGREEMENT, [(subkey, entry.value, entry.expires)])
-        self._put(self._shelf(key, True, now), item, OURSELVES, now, outcomes)
+        outcomes, (value, expires, _) = bytearray(), entry
+        is_valid = self.validator is None or self.validator.validate(RawRecord(key, subkey, value, expires))
+        item = StoreItem(key, NO_AGREEMENT, [(subkey, value, expires)])
+        self._put(self._shelf(key, True, now), item, iter([is_valid]), OURSELVES, now, outcomes)
         self._storage.touch(key, now)
         return outcomes[0]
 
@@ -136,10 +155,18 @@ class Service:
             self._storage.put_record(key, copy, now)
         return self._storage
 
-    def _put(self, storage: Storage, item: StoreItem, source: Source, now: float, outcomes: bytearray) -> None:
-        key, validator = item.key, self.validator
+    def _put(
+        self,
+        storage: Storage,
+        item: StoreItem,
+        are_valid: Iterator[bool],
+        source: Source,
+        now: float,
+        outcomes: bytearray,
+    ) -> None:
+        key = item.key
         for subkey, value, expires in item.entries:
-            if validator is not None and not validator.validate(RawRecord(key, subkey, value, expires)):
+            if not next(are_valid):
                 outcomes.append(REFUSED)
             elif storage.put(key, value, expires, now, subkey, source):
                 outcomes.append(STORED)

@@ -3,12 +3,18 @@
 A validator sees records as they travel: packed, the key only as its place. Several are combined into one, which signs
 in the order of increasing priority and checks in the order of decreasing priority, so that what was put on last is
 taken off first. Two of a kind may merge into one instead.
+
+Checking a signature takes a tenth of a millisecond: many records are checked some at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol, runtime_checkable
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, Protocol, runtime_checkable
+
+#: records that are checked in one go: some milliseconds if all of them are signed
+SLICE: Final = 64
 
 
 class RawRecord(NamedTuple):
@@ -91,3 +97,13 @@ class CompositeValidator:
     def merge_with(self, other: RecordValidator) -> bool:
         """Stay apart: a composite is not a rule of its own."""
         return False
+
+
+async def check_in_slices(validator: RecordValidator, records: Sequence[RawRecord]) -> list[bool]:
+    """Return which records keep the rule; everything else on the loop has its turn after each slice of them."""
+    verdicts: list[bool] = []
+    for start in range(0, len(records), SLICE):
+        if start:
+            await asyncio.sleep(0)
+        verdicts += map(validator.validate, records[start : start + SLICE])
+    return verdicts

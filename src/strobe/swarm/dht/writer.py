@@ -26,7 +26,7 @@ from strobe.swarm.dht.protocol import (
     agreement,
 )
 from strobe.swarm.dht.service import Service
-from strobe.swarm.dht.storage import Entry
+from strobe.swarm.dht.storage import Entry, cost_of
 from strobe.swarm.dht.walk import Walk
 
 _SPARE: Final = 3  # candidates beyond the replicas, for those that do not answer
@@ -72,7 +72,7 @@ class _Placement:
         self._exchange = exchange
         self._service = service
         self._entries = list(records.values())
-        self._sizes = [sum([len(subkey) + len(value) + 16 for subkey, value, _ in sent]) for sent in self._entries]
+        self._sizes = [sum([cost_of(value, subkey) for subkey, value, _ in sent]) for sent in self._entries]
         self._fits = sum(self._sizes) <= _MAX_MESSAGE_BYTES
         self.keys = list(records)
         self.votes = [[[0, 0] for _ in entries] for entries in self._entries]
