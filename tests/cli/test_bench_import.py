@@ -69,4 +69,4 @@ def test_what_cannot_be_measured_again_stays_inconclusive(tmp_path: Path, capsys
     assert main(["bench", "compare", *map(str, paths), "--confirm"]) == OK
     captured = capsys.readouterr()
     assert "1 inconclusive" in captured.out
-    assert "1 row(s) are not of `strobe bench run`, and were not measured again" in captured.err
+    assert "not measured again: toy/ootb/inference/one-fp32 B=8: not a result of `strobe bench run`" in captured.err

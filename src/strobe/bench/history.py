@@ -2,7 +2,7 @@
 
 One series per row, version and machine, one point per session. A step is a change of level that lasts; many small ones,
 none worth an alarm, add up to a loss against the best level there was. What one suspects here is confirmed by
-measuring the commits on both sides of the step again (`suspicion`, then strobe.bench.compare.confirm). Pure.
+measuring the commits on both sides of the step again (`suspicion`, then strobe.bench.compare.confirmation). Pure.
 """
 
 from __future__ import annotations
@@ -58,11 +58,12 @@ class Series:
 
 
 def trace(records: Iterable[Record], *, threshold: float = THRESHOLD) -> list[Series]:
-    """Return the history of every row; failed and incorrect results are no points of it."""
+    """Return the history of every row; failed and incorrect results, and a search's trials, are no points of it."""
     groups: dict[tuple[RowKey, int, str], list[Record]] = defaultdict(list)
     for record in records:
         is_correct = record.correctness is None or record.correctness.is_correct
-        if record.samples and min(record.samples) > 0 and is_correct:
+        is_point = is_correct and not record.is_trial and not record.is_changed
+        if is_point and record.samples and min(record.samples) > 0:
             groups[row_key(record), record.version, machine(record.environment)].append(record)
     return [_series(sorted(group, key=lambda one: one.id), threshold) for group in groups.values()]
 

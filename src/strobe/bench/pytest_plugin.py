@@ -11,6 +11,7 @@ and each is a run in the end.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -99,7 +100,7 @@ class Measurer:
                 ),
             ),
             environment=_environment(self._config),
-            command=f"pytest {self._name}",
+            command=shlex.join(["pytest", self._name]),
         )
         append_records(_results(self._config), [record])
         return record

@@ -166,6 +166,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     changes: tuple[str, ...] = ()
     devices: int = 1
     nodes: int = 1
+    #: what it ran on, as `--device` says it
+    device: str = "cpu"
+    #: per process; 0 in records that only their software knows it of
+    threads: int = 0
+    #: one process at a batch size that a search tried: a point of a curve, no measurement to compare with
+    is_trial: bool = False
+    #: measured although its sealed code had changed under its version: comparable with nothing
+    is_changed: bool = False
     # A factory, because a default that is left out would be read as the schema of whoever reads.
     schema: int = msgspec.field(default_factory=lambda: SCHEMA)
 
@@ -173,6 +181,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def is_left_out(self) -> bool:
         """Whether it was never tried, which is no failure: the machine lacks something, as `error` says."""
         return self.error is not None and self.error.startswith(NOT_HERE)
+
+    @property
+    def num_threads(self) -> int:
+        """Threads of each process; 0 if nobody knows."""
+        noted = self.environment.software.get("threads", "")
+        return self.threads or (int(noted) if noted.isdecimal() else 0)
 
     def digest(self) -> stats.Digest:
         """Describe the samples; raises ValueError for a failed measurement."""

@@ -1,16 +1,17 @@
 """What a handful of samples says: middle, spread, and the ratio of two of them with bounds.
 
 Pure functions over sequences of floats, for every benchmark and every table. Medians, because timings have a long
-right tail; bootstrap bounds, because they assume no distribution. A comparison that cannot be made says so
-instead of guessing. This module knows nothing of clocks, trackers or files.
+right tail; Student's bounds, because resampling two or three samples only repeats them. A comparison that cannot be
+made says so instead of guessing. This module knows nothing of clocks, trackers or files.
 """
 
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from strobe.bench import student
 
 _CONFIDENCE = 0.95
 
@@ -79,7 +80,7 @@ def digest(samples: Sequence[float]) -> Digest:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """How many times `a` is as large as `b`; `low`..`high` holds it with 95 % confidence, None if n is 1."""
+    """How many times `a` is as large as `b`; `low`..`high` holds it with 95 % confidence, None if n is 1 or `a` has a 0."""
 
     value: float
     low: float | None
@@ -94,22 +95,19 @@ class Ratio:
         return not self.low <= 1.0 <= self.high
 
 
-def ratio(a: Sequence[float], b: Sequence[float], *, seed: int = 0, resamples: int = 1000) -> Ratio:
-    """Return median(a) / median(b) with bootstrap bounds; raises ValueError where that has no meaning."""
+def ratio(a: Sequence[float], b: Sequence[float]) -> Ratio:
+    """Return median(a) / median(b) with bounds (Welch's, of logarithms); raises ValueError where it has no meaning."""
     if not a or not b:
         raise ValueError("no samples")
     if min(b) <= 0 or min(a) < 0:
         raise ValueError("a ratio needs positive samples below the line and none negative above it")
-    value = median(a) / median(b)
-    if len(a) < 2 or len(b) < 2:
-        return Ratio(value, None, None, min(len(a), len(b)))
-    rng = random.Random(seed)
-    resampled = [median(rng.choices(a, k=len(a))) / median(rng.choices(b, k=len(b))) for _ in range(resamples)]
-    tail = (1.0 - _CONFIDENCE) / 2
-    # The point estimate belongs inside its own bounds even when few samples make the percentiles lopsided.
-    low = min(value, quantile(resampled, tail))
-    high = max(value, quantile(resampled, 1.0 - tail))
-    return Ratio(value, low, high, min(len(a), len(b)))
+    value, n = median(a) / median(b), min(len(a), len(b))
+    if n < 2 or min(a) == 0:
+        return Ratio(value, None, None, n)
+    found = student.difference(*([math.log(sample) for sample in side] for side in (b, a)))
+    low, high = (math.exp(min(700.0, bound)) for bound in found.bounds(_CONFIDENCE))
+    # The ratio of medians belongs inside, though the bounds are built around means.
+    return Ratio(value, min(value, low), max(value, high), n)
 
 
 def describe_speed(subject: Sequence[float], peer: Sequence[float]) -> str:

@@ -51,6 +51,7 @@ MEANINGS = {
     "*": "missed its latency limit",
     "?": "too few steps to tell whether the latency limit is kept; --seconds gives more",
     "!": "the output is wrong, so the score means nothing",
+    "#": "its sealed code had changed under its version (--changed): comparable with nothing",
     "~": "noisy: something else kept the machine busy, see --verbose",
 }
 
@@ -92,7 +93,7 @@ def signs(record: Record) -> str:
         found += {"met": "", "missed": "*", "undecided": "?"}[record.latency.status]
     if record.correctness is not None and not record.correctness.is_correct:
         found += "!"
-    return found
+    return found + ("#" if record.is_changed else "")
 
 
 def score_text(record: Record, shown: Scale | None = None) -> str:
@@ -160,7 +161,8 @@ def legend(records: Sequence[Record]) -> list[str]:
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Return an aligned Markdown table."""
-    table = [list(header), *[[cell.replace("|", "\\|") for cell in line] for line in lines]]
+    # A line break would end the row: an error has several lines.
+    table = [list(header), *[[" ".join(cell.split("\n")).replace("|", "\\|") for cell in line] for line in lines]]
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
     rows = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
     rule = " | ".join("-" * width for width in widths)
@@ -218,6 +220,8 @@ def as_fields(record: Record) -> dict[str, Any]:
         "peak_card_bytes": max((size for one in record.repeats if (size := one.peak_card_bytes)), default=None),
         "devices": record.devices,
         "nodes": record.nodes,
+        "device": record.device,
+        "threads": record.num_threads or None,
         "noisy": "; ".join(noisy),
         "error": record.error,
         "fingerprint": record.environment.fingerprint,

@@ -6,18 +6,20 @@ Parses, calls strobe.bench.compare, prints; decides nothing itself.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from strobe.cli.bench_table import add_results, read_results, results_of
 from strobe.cli.parser import Subparsers, add_command
 
 if TYPE_CHECKING:
-    from strobe.bench.compare import Comparison, Measure, Pairs
+    from strobe.bench.compare import Comparison, Measure, Pair, Pairs, Row
     from strobe.bench.compare.remeasure import Code
     from strobe.bench.records import Record
     from strobe.cli.render import Screen
+
+    _Sides = TypeVar("_Sides", Pair, Row)
 
 
 def register(commands: Subparsers) -> None:
@@ -30,7 +32,8 @@ def register(commands: Subparsers) -> None:
         detail=(
             "A and B are results files, commits, ids, or `previous` and `latest` sessions. Rows of the same\n"
             "benchmark, version and batch on the same machine are compared. Exit code: 0 nothing is worse, 1 a row\n"
-            "is slower, fails, is incorrect or misses its latency limit, 3 with --strict: a row is inconclusive.\n"
+            "is slower, fails, is incorrect or misses its latency limit, 3 with --strict: a row is inconclusive, or\n"
+            "of A and not in B.\n"
             "See docs/bench-compare.md."
         ),
         examples=[
@@ -52,6 +55,11 @@ def register(commands: Subparsers) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="a comment for a pull request, at most 20 lines")
     form.add_argument("--self-test", action="store_true", help="prove by simulation what is promised here, and stop")
+    parser.add_argument(
+        "--link",
+        metavar="URL",
+        help="of --markdown: where all results are (default: the server's page, if there is one)",
+    )
     parser.add_argument("--trials", type=int, default=200, metavar="N", help="of each promise (default: 200)")
     add_results(parser)
 
@@ -64,7 +72,9 @@ def _add_rule(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--threshold", type=float, default=3.0, metavar="PERCENT", help="smaller differences do not matter (default: 3)"
     )
-    group.add_argument("--strict", action="store_true", help="exit code 3 when a row stays inconclusive")
+    group.add_argument(
+        "--strict", action="store_true", help="exit code 3 when a row stays inconclusive, or is not compared"
+    )
 
 
 def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
@@ -81,7 +91,6 @@ def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 def _compare(args: argparse.Namespace) -> int:
     from strobe.bench.compare import History, Rule, compare, confirm
-    from strobe.bench.compare.remeasure import can_remeasure
     from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
@@ -91,11 +100,14 @@ def _compare(args: argparse.Namespace) -> int:
         return _self_test(args, screen)
     if not 0 < args.alpha < 1 or args.threshold < 0:
         raise UsageError(f"--alpha lies between 0 and 1, --threshold is not negative: {args.alpha}, {args.threshold}")
-    rule = Rule(alpha=args.alpha, threshold=args.threshold / 100)
+    if args.systems and args.confirm:
+        raise UsageError("--confirm measures on this machine, and --systems compares two; leave one of them out")
+    # Who confirms looks twice: each look has half of alpha.
+    rule = Rule(alpha=args.alpha, threshold=args.threshold / 100, num_occasions=2 if args.confirm else 1)
     records = read_results(args) if results_of(args).is_file() else []
     found = compare(_pairs(args, records), history=History(records), rule=rule)
-    again = [row for row in found.undecided if can_remeasure(row.a) and can_remeasure(row.b)]
-    if args.confirm and again:
+    if args.confirm:
+        again = measurable_here(found.undecided, screen)
         with measuring(args, [(row.a, row.b) for row in again]) as measure:
             found = confirm(found, measure, rows=again, report=screen.note)
     _print(args, found, screen)
@@ -103,7 +115,24 @@ def _compare(args: argparse.Namespace) -> int:
         return INTERRUPTED
     if args.systems:
         return OK
-    return FAILURE if found.is_worse else PARTIAL if args.strict and found.undecided else OK
+    is_open = bool(found.undecided or found.missing)
+    return FAILURE if found.is_worse else PARTIAL if args.strict and is_open else OK
+
+
+def measurable_here(rows: Sequence[_Sides], screen: Screen) -> list[_Sides]:
+    """Return the rows that can be measured again on this machine, and name the others."""
+    from strobe.bench.compare.pairing import row_name
+    from strobe.bench.compare.remeasure import why_not_here
+    from strobe.bench.machine import describe
+
+    here = describe()
+    found = []
+    for row in rows:
+        if reason := why_not_here(row.a, row.b, here):
+            screen.note(f"not measured again: {row_name(row.b)}: {reason}")
+        else:
+            found.append(row)
+    return found
 
 
 def _pairs(args: argparse.Namespace, records: list[Record]) -> Pairs:
@@ -115,47 +144,50 @@ def _pairs(args: argparse.Namespace, records: list[Record]) -> Pairs:
     if args.implementations:
         if args.b is not None:
             raise UsageError(f"--implementations compares within one side, there are two: {args.a}, {args.b}")
-        return pair_implementations(select(args.a or "latest", records, commit_of))
+        found = pair_implementations(select(args.a or "latest", records, commit_of))
+        if not found.pairs:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out[:3])
+            raise UsageError(f"no Optimized row has its OOTB row beside it ({reasons or 'there is no Optimized row'})")
+        return found
     a, b = (select(word, records, commit_of) for word in (args.a or "previous", args.b or "latest"))
     pairs = pair(a, b, across_systems=args.systems)
     if not pairs.pairs:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(pairs.left_out.items())[:3])
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in pairs.left_out[:3])
         raise UsageError(f"A and B have no row in common ({reasons or 'both are empty'})")
     return pairs
 
 
 @contextmanager
-def measuring(args: argparse.Namespace, sides: list[tuple[Record, Record]]) -> Iterator[Measure]:
+def measuring(args: argparse.Namespace, sides: Sequence[tuple[Record, Record]]) -> Iterator[Measure]:
     """Prepare the code of both sides for as long as it is needed, and yield what measures a row of either."""
     from contextlib import ExitStack
 
     from strobe.bench.compare.remeasure import measure_row
 
+    words = {("A", a.id): _word(args.code_a, a, b) for a, b in sides}
+    words |= {("B", b.id): _word(args.code_b, b, a) for a, b in sides}
     with ExitStack() as stack:
-        # One checkout per side: rows of one side have one commit, or else the option has to say which.
-        codes = {
-            "A": stack.enter_context(_code(args.code_a, [a for a, _ in sides], [b for _, b in sides])),
-            "B": stack.enter_context(_code(args.code_b, [b for _, b in sides], [a for a, _ in sides])),
-        }
-        yield lambda side, record, n: measure_row(record, n, codes[side])
+        # One checkout per commit: rows of one side may come from several.
+        codes = {word: stack.enter_context(_code(word)) for word in dict.fromkeys(words.values())}
+        yield lambda side, record, n: measure_row(record, n, codes[words[side, record.id]])
+
+
+def _word(chosen: str | None, own: Record, other: Record) -> str:
+    """Return the code that a side of a row means: what was chosen, or the commit of its result."""
+    if chosen is not None:
+        return chosen
+    mine, theirs = ("." if one.environment.is_dirty else one.environment.git_commit or "." for one in (own, other))
+    # The same code on both sides, such as two implementations, is the code that is here.
+    return "." if mine == theirs else mine
 
 
 @contextmanager
-def _code(word: str | None, own: list[Record], others: list[Record]) -> Iterator[Code]:
+def _code(word: str) -> Iterator[Code]:
     import shutil
     from pathlib import Path
 
     from strobe.bench.compare.remeasure import Code, checked_out, repository_of
-    from strobe.errors import UsageError
 
-    if word is None:
-        commits = {"." if one.environment.is_dirty else one.environment.git_commit for one in own}
-        if len(commits) > 1:
-            names = ", ".join(sorted(commits))
-            raise UsageError(f"the rows of one side come from several commits ({names}); choose: --code-a, --code-b")
-        theirs = {"." if one.environment.is_dirty else one.environment.git_commit for one in others}
-        # The same code on both sides, such as two implementations, is the code that is here.
-        word = "." if commits == theirs else next(iter(commits)) or "."
     if word == ".":
         yield Code()
     elif shutil.which(word):
@@ -167,17 +199,16 @@ def _code(word: str | None, own: list[Record], others: list[Record]) -> Iterator
 
 def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     from strobe.bench.compare import report
-    from strobe.bench.compare.remeasure import can_remeasure
 
     if args.json:
         screen.json(report.as_fields(found))
         return
     if args.markdown:
-        screen.out(report.markdown(found))
+        screen.out(report.markdown(found, link=args.link or _page(args)))
         return
     screen.table(report.HEADER, [report.cells(row) for row in found.rows], right=report.RIGHT)
     for row in found.rows:
-        for note in row.notes:
+        for note in filter(None, (row.reason, *row.notes)):
             screen.out(f"{row.name}: {note}")
     screen.out()
     for line in report.summary(found):
@@ -187,12 +218,19 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
         screen.table(("ENVIRONMENT", "A", "B"), [(name, a or "-", b or "-") for name, a, b in found.environment])
     for line in report.margins(found):
         screen.note(line)
-    for name, reason in found.left_out.items():
+    for name, reason in found.left_out:
         screen.note(f"not compared: {name}: {reason}")
     if found.undecided and not args.confirm:
         screen.note(f"{len(found.undecided)} row(s) inconclusive: --confirm measures them again, both sides in turns")
-    elif others := [row for row in found.undecided if not can_remeasure(row.b)]:
-        screen.note(f"{len(others)} row(s) are not of `strobe bench run`, and were not measured again")
+
+
+def _page(args: argparse.Namespace) -> str | None:
+    """Return where the results of this home are shown, if a server is configured."""
+    from strobe.cli.target import settings_of
+    from strobe.remote.target import target_of
+
+    target = target_of(settings_of(args))
+    return None if target is None else f"{target.base_url}/benchmarks"
 
 
 def _self_test(args: argparse.Namespace, screen: Screen) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from strobe.cli.bench_compare import add_confirmation, measuring
+from strobe.cli.bench_compare import add_confirmation, measurable_here, measuring
 from strobe.cli.bench_table import add_results, read_results, results_of
 from strobe.cli.parser import Subparsers, add_command
 
@@ -75,14 +75,12 @@ def _is_wanted(key: str, words: Sequence[str]) -> bool:
 
 def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) -> Comparison | None:
     from strobe.bench.compare import Pairs, Rule, compare, confirm
-    from strobe.bench.compare.remeasure import can_remeasure
     from strobe.bench.history import suspicion
 
-    suspects = [pair for series in found if (pair := suspicion(series)) is not None]
-    pairs = tuple(pair for pair in suspects if can_remeasure(pair.a) and can_remeasure(pair.b))
+    pairs = measurable_here([pair for series in found if (pair := suspicion(series)) is not None], screen)
     if not pairs:
         return None
-    suspected = compare(Pairs(pairs), rule=Rule(threshold=args.threshold / 100))
+    suspected = compare(Pairs(tuple(pairs)), rule=Rule(threshold=args.threshold / 100))
     with measuring(args, [(pair.a, pair.b) for pair in pairs]) as measure:
         return confirm(suspected, measure, rows=suspected.rows, report=screen.note)
 

@@ -35,12 +35,16 @@ def add_keeping(parser: argparse.ArgumentParser, flag: str = "--results") -> Non
 def keep(args: argparse.Namespace, records: Sequence[Record]) -> list[RunDir]:
     """Append results to the file that the arguments name, and make each a run; return these."""
     from strobe.bench.records import append_records
-    from strobe.bench.tracker import track
     from strobe.cli.bench_table import results_of
     from strobe.cli.target import home_of
 
+    # First, and before anything else is imported: what was measured must not be lost, whatever is missing here.
     append_records(results_of(args), records)
-    return [] if args.no_track else [track(record, home_of(args).path) for record in records]
+    if args.no_track:
+        return []
+    from strobe.bench.tracker import track
+
+    return [track(record, home_of(args).path) for record in records]
 
 
 def upload(args: argparse.Namespace, run_dirs: Sequence[RunDir], screen: Screen) -> None:

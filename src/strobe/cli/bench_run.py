@@ -166,14 +166,15 @@ def _warn_of_broken_seals(benchmarks: Sequence[Benchmark], screen: Screen) -> No
 
 
 def _print_pairs(records: Sequence[Record], screen: Screen) -> None:
-    from strobe.bench import stats
-    from strobe.bench.compare.pairing import pair_implementations, row_name
+    from strobe.bench.compare import compare, pair_implementations, report
 
-    for pair in pair_implementations(records).pairs:
-        if pair.a.samples and pair.b.samples:
-            found = stats.ratio(pair.b.samples, pair.a.samples)
-            bounds = "" if found.low is None or found.high is None else f" ({found.low:.2f} to {found.high:.2f})"
-            screen.note(f"{row_name(pair.b)}: {found.value:.2f}× OOTB{bounds}, n={found.n}")
+    found = compare(pair_implementations(records))
+    for row in found.rows:
+        if row.estimate is None:
+            screen.note(f"{row.name}: {row.verdict}: {'; '.join(row.notes)}")
+        else:
+            speed = f"{row.estimate.value:.2f}× OOTB ({report.bounds(row)}), n={row.estimate.n}"
+            screen.note(f"{row.name}: {speed}: {row.verdict}{f', {row.reason}' if row.reason else ''}")
 
 
 def _exit_code(records: Sequence[Record], *, is_interrupted: bool) -> int:

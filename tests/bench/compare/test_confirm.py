@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from strobe.bench.compare import Comparison, Rule, Side, compare, confirm, pair
-from strobe.bench.compare.confirm import join, looks
+from strobe.bench.compare.confirmation import join, looks
 from strobe.bench.records import Record
 from tests.bench.compare.results import latency, result, wrong
 
@@ -129,3 +129,30 @@ def test_what_goes_on_is_reported() -> None:
     told: list[str] = []
     confirm(_undecided(3), Bench(0.9), report=told.append)
     assert told == ["look 1 of 3: 3 row(s), up to 10 repeats a side, interleaved"]
+
+
+def test_serving_and_throughput_are_two_rows() -> None:
+    """They share benchmark and batch; only the one that was measured again is replaced."""
+    sides = []
+    for speed in (1.0, 3.0):
+        plain = result([100 * speed, 101 * speed, 102 * speed])
+        sides.append([plain, msgspec.structs.replace(result([100, 101]), metric="serving")])
+    first = compare(pair(*sides), rule=Rule(num_occasions=2))
+    assert [row.verdict for row in first.rows] == ["faster", "inconclusive"]
+    found = confirm(first, Bench(0.9))
+    assert [row.verdict for row in found.rows] == ["faster", "slower"]
+    assert found.rows[0] is first.rows[0]
+
+
+def test_every_look_measures_what_the_first_comparison_had() -> None:
+    """Also the second: the record of a new repeat has an id of its own, by which nobody knows its commit."""
+    bench = Bench(1.0, spread=0.25)
+    asked: set[str] = set()
+
+    def measure(side: Side, row: Record, n: int) -> Record:
+        asked.add(row.id)
+        return msgspec.structs.replace(bench(side, row, n), id=f"new {len(bench.asked)}")
+
+    first = _undecided()
+    confirm(first, measure)
+    assert asked == {first.rows[0].a.id, first.rows[0].b.id}

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from strobe.bench.compare.pairing import environment_diff, pair, pair_implementations
+from strobe.bench.compare.pairing import environment_diff, newest, pair, pair_implementations, row_name
 from strobe.bench.records import Environment
 from strobe.errors import UsageError
 from tests.bench.compare.results import ELSEWHERE, HERE, result
@@ -22,10 +22,10 @@ def test_the_newest_record_of_a_row_counts() -> None:
 def test_another_batch_is_another_row() -> None:
     found = pair([result([1.0], batch_size=8)], [result([1.0], batch_size=16)])
     assert found.pairs == ()
-    assert found.left_out == {
-        "toy/ootb/inference/one-fp32 B=16": "only in B",
-        "toy/ootb/inference/one-fp32 B=8": "only in A",
-    }
+    assert found.left_out == (
+        ("toy/ootb/inference/one-fp32 B=16", "only in B"),
+        ("toy/ootb/inference/one-fp32 B=8", "only in A"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,17 @@ def test_another_batch_is_another_row() -> None:
         ({"version": 2}, "version 1 in A, 2 in B"),
         ({"seal": "bbbbbbbbbb"}, "changed without a new version (seal aaaaaaaa in A, bbbbbbbb in B)"),
         ({"unit": "GB/s"}, "ex/s in A, GB/s in B"),
+        ({"is_changed": True}, "its sealed code had changed under its version (B)"),
+        ({"device": "cuda"}, "cuda in B, cpu in A"),
+        ({"threads": 2}, "2 thread(s) in B, threads unknown in A"),
+        ({"options": {"steps": 100}}, "steps=100 in B, no sizes in A"),
     ],
 )
 def test_what_is_not_the_same_is_left_out_with_its_reason(fields: dict[str, Any], reason: str) -> None:
     found = pair([result([1.0], seal="aaaaaaaaaa")], [result([1.0], **{"seal": "aaaaaaaaaa", **fields})])
     assert found.pairs == ()
-    assert reason in found.left_out["toy/ootb/inference/one-fp32 B=8"]
+    assert found.left_out[0].name.startswith("toy/ootb/inference/one-fp32 B=8")
+    assert reason in found.left_out[0].reason
 
 
 def test_two_machines_are_refused_with_what_differs() -> None:
@@ -87,7 +92,7 @@ def test_an_optimized_row_meets_the_ootb_row_that_does_the_same() -> None:
         ("dlrm/ootb/inference/A.1dev-embed4-fp32", "dlrm/optimized/inference/A.1dev-embed4-int8"),
         ("dlrm/ootb/inference/A.1dev-embed4-fp32", "dlrm/optimized/inference/A.1dev-embed4-fp32"),
     ]
-    assert list(found.left_out) == ["cvt/optimized/inference/alone-fp32 B=8"]
+    assert [name for name, _ in found.left_out] == ["cvt/optimized/inference/alone-fp32 B=8"]
 
 
 def test_implementations_of_one_session_were_measured_in_turns() -> None:
@@ -103,3 +108,59 @@ def test_implementations_of_one_session_were_measured_in_turns() -> None:
     assert not is_interleaved([1.0, 2.0], later)
     assert not is_interleaved([1.0], began)
     assert not is_interleaved([1.0, 2.0], HERE)
+
+
+def test_the_name_says_what_is_unusual_about_a_row() -> None:
+    place = msgspec.structs.replace(HERE, cpu_count=2)
+    assert row_name(result([1.0], threads=2, environment=place)) == "toy/ootb/inference/one-fp32 B=8"
+    assert row_name(result([1.0], threads=1, environment=place)) == "toy/ootb/inference/one-fp32 B=8 threads=1"
+    assert row_name(result([1.0], device="cuda:1")) == "toy/ootb/inference/one-fp32 B=8 cuda:1"
+    serving = msgspec.structs.replace(result([1.0]), metric="serving")
+    assert row_name(serving) == "toy/ootb/inference/one-fp32 B=8 serving"
+
+
+def test_old_records_have_their_threads_from_the_software() -> None:
+    noted = msgspec.structs.replace(HERE, software={"threads": "2"})
+    old, new = result([1.0], environment=noted), result([2.0], threads=2, environment=noted)
+    assert len(pair([old], [new]).pairs) == 1
+    assert pair([old], [msgspec.structs.replace(new, threads=1)]).pairs == ()
+
+
+def test_devices_and_threads_do_not_hide_each_other() -> None:
+    rows = [result([1.0]), result([1.0], device="cuda"), result([1.0], threads=1), result([1.0], threads=2)]
+    assert list(newest(rows).values()) == rows
+
+
+def test_two_machines_in_one_file_do_not_hide_each_other() -> None:
+    here, there = result([1.0]), result([2.0], environment=ELSEWHERE)
+    assert list(newest([here, there]).values()) == [here, there]
+    found = pair([here, there], [result([3.0])])
+    assert [(one.a, one.b.samples) for one in found.pairs] == [(here, (3.0,))]
+    assert found.left_out == (("toy/ootb/inference/one-fp32 B=8", "only in A"),)
+
+
+def test_a_row_of_another_machine_is_left_out_beside_those_of_this_one() -> None:
+    other = "toy/ootb/inference/two-fp32"
+    found = pair([result([1.0]), result([1.0], other, environment=ELSEWHERE)], [result([1.0]), result([1.0], other)])
+    assert [one.b.benchmark for one in found.pairs] == ["toy/ootb/inference/one-fp32"]
+    assert "another machine in A; --systems" in found.left_out[0].reason
+
+
+def test_systems_may_differ_in_their_threads() -> None:
+    a, b = result([1.0], threads=2), result([1.0], threads=64, environment=ELSEWHERE)
+    assert len(pair([a], [b], across_systems=True).pairs) == 1
+
+
+def test_implementations_meet_on_their_own_machine_and_device() -> None:
+    plain = [result([1.0], device="cuda"), result([1.0], environment=ELSEWHERE), result([1.0])]
+    fast = result([2.0], "toy/optimized/inference/one-fp32")
+    (found,) = pair_implementations([*plain, fast]).pairs
+    assert found.a is plain[2]
+
+
+def test_a_trial_of_a_search_is_compared_with_nothing() -> None:
+    trial, proper = result([9.0], is_trial=True), result([1.0])
+    assert list(newest([proper, msgspec.structs.replace(trial, id=proper.id + "z")]).values()) == [proper]
+    assert list(newest([trial]).values()) == [trial]
+    assert pair([proper], [trial]).pairs == ()
+    assert pair_implementations([proper, result([2.0], "toy/optimized/inference/one-fp32", is_trial=True)]).pairs == ()

@@ -32,11 +32,11 @@ def test_a_row_has_all_its_figures() -> None:
     assert float(b) > float(a)
     assert speed.startswith("1.5")
     assert bounds.startswith(("1.48", "1.49", "1.50"))
-    assert p == "< 0.001"
+    assert p == "0.004"
 
 
 def test_a_comment_has_at_most_twenty_lines_and_the_worst_first() -> None:
-    text = report.markdown(_comparison([1.5] * 20 + [0.5] * 20 + [1.0] * 20, num_incorrect=2))
+    text = report.markdown(_comparison([2.0] * 20 + [0.5] * 20 + [1.0] * 20, num_incorrect=2))
     lines = text.splitlines()
     assert len(lines) <= report.MAX_LINES
     assert lines[0] == "### Benchmarks: worse"
@@ -68,4 +68,31 @@ def test_the_form_for_programs_can_be_written_as_json() -> None:
 
 def test_what_was_taken_for_noise_is_said() -> None:
     (line,) = report.margins(_comparison([1.0, 1.0]))
-    assert line.startswith("noise floor of 2 row(s): 10.0 %, unknown")
+    assert line.startswith("noise floor of 2 row(s): 31.9 %, assumed")
+
+
+def test_a_comment_about_failures_is_short_and_its_table_whole() -> None:
+    error = "RuntimeError: a|b\n" + "\n".join(f"line {number}" for number in range(12))
+    names = [f"toy/ootb/inference/{number}" for number in range(4)]
+    found = compare(
+        pair([result([1.0, 1.1], name) for name in names], [result([], name, error=error) for name in names])
+    )
+    lines = report.markdown(found, link="https://strobe.example/benchmarks").splitlines()
+    assert len(lines) <= report.MAX_LINES
+    rows = [line for line in lines if line.startswith("|")]
+    assert len(rows) == 2 + 4
+    assert all("RuntimeError: a\\|b" in row for row in rows[2:])
+    assert lines[-1] == "[All results](https://strobe.example/benchmarks)"
+
+
+def test_a_comment_says_what_is_missing() -> None:
+    found = compare(pair([result([1.0]), result([1.0], "toy/ootb/inference/gone")], [result([1.0])]))
+    assert "Not compared: 1 row(s), such as `toy/ootb/inference/gone B=8` (only in A)" in report.markdown(found)
+
+
+def test_bounds_that_are_none_or_beyond_all_measure() -> None:
+    assert report.span(None, None) == "no bounds (n=1)"
+    assert report.span(0.5, 1e9) == "0.500 or more"
+    assert report.summary(compare(pair([result([1.0])], [result([2.0])])))[0] == (
+        "geometric mean of B over A: 2.00× (no bounds: a row has a single repeat, 1 row(s))"
+    )

@@ -7,18 +7,16 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from strobe.bench.compare.estimate import Estimate, bounds, estimate
-from strobe.bench.compare.noise import INTERLEAVED, History
-from strobe.bench.compare.pairing import Difference, Pair, Pairs, environment_diff, row_name
+from strobe.bench import student
+from strobe.bench.compare.estimate import Estimate, estimate
+from strobe.bench.compare.noise import FEW, INTERLEAVED, History
+from strobe.bench.compare.pairing import ONLY_IN_B, Difference, LeftOut, Pair, Pairs, environment_diff, row_name
 from strobe.bench.compare.significance import holm
-from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, is_beyond_doubt, judge
+from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, judge, why_open
 from strobe.bench.records import Record
 
 #: reasons of noise that are named; the others are counted
@@ -30,8 +28,9 @@ class Geomean:
     """The mean speed-up of all correct rows; the bounds are those of the measurement, for these very benchmarks."""
 
     value: float
-    low: float
-    high: float
+    #: None if a row has no bounds of its own
+    low: float | None
+    high: float | None
     num_rows: int
 
 
@@ -40,7 +39,7 @@ class Comparison:
     """Everything that `strobe bench compare` shows."""
 
     rows: tuple[Row, ...]
-    left_out: dict[str, str]
+    left_out: tuple[LeftOut, ...]
     geomean: Geomean | None
     environment: tuple[Difference, ...]
     rule: Rule
@@ -54,6 +53,11 @@ class Comparison:
     @property
     def undecided(self) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.verdict == "inconclusive")
+
+    @property
+    def missing(self) -> tuple[LeftOut, ...]:
+        """Rows of A that B has not, or not so that they could be compared: of these nobody knows whether they pass."""
+        return tuple(one for one in self.left_out if one.reason != ONLY_IN_B)
 
     @property
     def is_worse(self) -> bool:
@@ -71,30 +75,34 @@ def _became_late(a: Record, b: Record) -> bool:
     )
 
 
-def compare(pairs: Pairs, *, history: History | None = None, rule: Rule = DEFAULT) -> Comparison:
-    """Judge all pairs; two sessions are judged by the noise that the history knows, pairs in turns by their own."""
+def compare(
+    pairs: Pairs, *, history: History | None = None, rule: Rule = DEFAULT, family: int | None = None
+) -> Comparison:
+    """Judge all pairs; two sessions are judged by the noise that the history knows, pairs in turns by their own.
+
+    `family` is the number of rows that share the rule's error, if it is more than these.
+    """
     known = history or History([])
-    rows = [_measure(pair, known, rule) for pair in pairs.pairs]
-    adjusted = iter(holm([row.p for row in rows if row.p is not None]))
+    num_rows = family or max(1, sum(gate(pair.a, pair.b) is None for pair in pairs.pairs))
+    rows = [_measure(pair, known, rule, rule.level / num_rows) for pair in pairs.pairs]
+    adjusted = iter(holm([row.p for row in rows if row.p is not None], num_rows))
     judged = tuple(row if row.estimate is None else _judged(row, row.estimate, next(adjusted), rule) for row in rows)
     differing = (difference for row in judged for difference in environment_diff(row.a.environment, row.b.environment))
     return Comparison(judged, pairs.left_out, _geomean(judged, rule), tuple(dict.fromkeys(differing)), rule)
 
 
-def with_rows(base: Comparison, newer: Iterable[Row]) -> Comparison:
-    """Return the comparison with some rows replaced by name, such as those that were measured again."""
-    by_name = {row.name: row for row in newer}
-    rows = tuple(by_name.get(row.name, row) for row in base.rows)
+def with_rows(base: Comparison, newer: Mapping[int, Row]) -> Comparison:
+    """Return the comparison with some rows replaced by their place, such as those that were measured again."""
+    rows = tuple(newer.get(place, row) for place, row in enumerate(base.rows))
     return replace(base, rows=rows, geomean=_geomean(rows, base.rule))
 
 
-def _measure(pair: Pair, history: History, rule: Rule) -> Row:
+def _measure(pair: Pair, history: History, rule: Rule, level: float) -> Row:
     """Return the row with its own p, and without its verdict, which depends on the other rows."""
     name = row_name(pair.b)
     notes = _notes(pair)
     if found := gate(pair.a, pair.b):
         return Row(name, pair.a, pair.b, found[0], None, None, INTERLEAVED, (found[1], *notes))
-    floor = INTERLEAVED if pair.is_interleaved else history.floor(pair.a, pair.b)
     try:
         measured = estimate(
             pair.a.samples,
@@ -102,18 +110,22 @@ def _measure(pair: Pair, history: History, rule: Rule) -> Row:
             pair.b.better,
             is_interleaved=pair.is_interleaved,
             confidence=rule.confidence,
-            seed=zlib.crc32(name.encode()),
+            level=level,
         )
     except ValueError as exc:
-        return Row(name, pair.a, pair.b, "inconclusive", None, None, floor, (f"cannot tell: {exc}", *notes))
-    chance = 0.0 if pair.is_interleaved else history.p(pair.a, pair.b, math.log(measured.value))
-    p = max(measured.p, chance)
-    return Row(name, pair.a, pair.b, "inconclusive", measured, p, floor, notes)
+        return Row(name, pair.a, pair.b, "inconclusive", None, None, INTERLEAVED, (f"cannot tell: {exc}", *notes))
+    if pair.is_interleaved:
+        floor = INTERLEAVED if measured.is_ranked else FEW
+        return Row(name, pair.a, pair.b, "inconclusive", measured, measured.p, floor, notes)
+    between = history.p(pair.a, pair.b, math.log(measured.value), measured.error or 0.0)
+    floor = history.floor(pair.a, pair.b)
+    return Row(name, pair.a, pair.b, "inconclusive", measured, max(measured.p, between), floor, notes)
 
 
 def _judged(row: Row, measured: Estimate, p: float, rule: Rule) -> Row:
-    needs_no_test = is_beyond_doubt(row.a.samples, row.b.samples, max(row.floor.value, rule.threshold))
-    return replace(row, verdict=judge(measured, 0.0 if needs_no_test else p, row.floor.value, rule), p=p)
+    verdict = judge(measured, p, row.floor.value, rule)
+    reason = why_open(measured, p, row.floor, rule) if verdict == "inconclusive" else ""
+    return replace(row, verdict=verdict, p=p, reason=reason)
 
 
 def _geomean(rows: Sequence[Row], rule: Rule) -> Geomean | None:
@@ -121,8 +133,12 @@ def _geomean(rows: Sequence[Row], rule: Rule) -> Geomean | None:
     if not measured:
         return None
     mean = sum(math.log(one.value) for one in measured) / len(measured)
-    low, high = bounds(np.mean([one.draws for one in measured], axis=0), rule.confidence)
-    return Geomean(math.exp(mean), math.exp(min(mean, low)), math.exp(max(mean, high)), len(measured))
+    errors = [(one.error**2, one.freedom) for one in measured if one.error is not None]
+    if len(errors) < len(measured):
+        return Geomean(math.exp(mean), None, None, len(measured))
+    total, freedom = student.combined(errors)
+    low, high = student.Mean(mean, total / len(measured), freedom).bounds(1 - rule.alpha)
+    return Geomean(math.exp(mean), math.exp(low), math.exp(min(high, 700.0)), len(measured))
 
 
 def _notes(pair: Pair) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 """How many times as fast B is as A: a ratio of medians, its bounds, and how often chance alone would show as much.
 
-The unit of resampling is the process repeat, never the iteration: iterations of one process share its luck. Two
-sessions are resampled apart and ranked by Mann-Whitney; interleaved repeats stay in their pairs, each of which saw the
-same machine, and are ranked by Wilcoxon. Above 1 is faster, whichever direction the metric has.
+The unit is the process repeat, never the iteration: iterations of one process share its luck. Interleaved repeats stay
+in their pairs, each of which saw the same machine. With enough repeats rank tests decide (Wilcoxon for pairs,
+Mann-Whitney for two sessions), and the same tests turned round give the bounds: nothing is assumed of the noise. With
+fewer no rank test could ever be convinced, and Student's t of the logarithms takes their place. One repeat has no
+bounds. Above 1 is faster, whichever direction the metric has.
 """
 
 from __future__ import annotations
@@ -10,27 +12,43 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-import numpy as np
-
-from strobe.bench.compare.significance import mann_whitney, signed_rank
+from strobe.bench import stats, student
+from strobe.bench.compare.significance import (
+    least_rank_p,
+    mann_whitney,
+    shift_of_pairs,
+    shift_of_sides,
+    signed_rank,
+)
 from strobe.bench.records import Better
-
-RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A speed-up with bounds; `draws` are resampled logarithms of it, for means over several rows."""
+    """A speed-up with bounds, which are None where one repeat a side is all there is."""
 
     value: float
-    low: float
-    high: float
-    #: of the rank test, before any adjustment
+    low: float | None
+    high: float | None
+    #: of the test, before any adjustment
     p: float
     n: int
-    draws: np.ndarray
+    #: standard error of the logarithm, and its degrees of freedom, for means over several rows
+    error: float | None = None
+    freedom: int = 0
+    #: whether there were enough repeats for a rank test
+    is_ranked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Shift:
+    """What a test says of the logarithm of the speed-up."""
+
+    p: float
+    low: float
+    high: float
+    freedom: int
 
 
 def estimate(
@@ -40,9 +58,12 @@ def estimate(
     *,
     is_interleaved: bool = False,
     confidence: float = 0.95,
-    seed: int = 0,
+    level: float = 0.05,
 ) -> Estimate:
-    """Estimate the speed-up of B over A; raises ValueError where a ratio has no meaning."""
+    """Estimate the speed-up of B over A; raises ValueError where a ratio has no meaning.
+
+    `level` is the p that will be asked for: a rank test that could never give one so small is not made.
+    """
     if not a or not b:
         raise ValueError("no samples")
     if min(*a, *b) <= 0:
@@ -50,44 +71,38 @@ def estimate(
     if is_interleaved and len(a) != len(b):
         raise ValueError(f"interleaved repeats come in pairs, there are {len(a)} and {len(b)}")
     sign = 1.0 if better == "more" else -1.0
-    log_a, log_b = sign * np.log(a), sign * np.log(b)
+    log_a, log_b = ([sign * math.log(sample) for sample in side] for side in (a, b))
+    ratios = [y - x for x, y in zip(log_a, log_b, strict=False)] if is_interleaved else []
+    value = stats.median(ratios) if is_interleaved else stats.median(log_b) - stats.median(log_a)
+    n = min(len(a), len(b))
+    if n < 2:
+        return Estimate(math.exp(value), None, None, 1.0, n)
+    least = least_rank_p(n) if is_interleaved else least_rank_p(len(a), len(b))
+    is_ranked = least <= min(level, 1 - confidence)
     if is_interleaved:
-        ratios = log_b - log_a
-        value = float(np.median(ratios))
-        draws = _resampled_medians(ratios, 0)
-        p = signed_rank(ratios.tolist())
+        found = _of_pairs(ratios, confidence, is_ranked=is_ranked)
     else:
-        value = float(np.median(log_b) - np.median(log_a))
-        draws = _resampled_medians(log_b, 1) - _resampled_medians(log_a, 0)
-        p = mann_whitney(log_a.tolist(), log_b.tolist())
-    # The draws are the same for all rows of as many samples; in another order for each, rows stay independent.
-    draws = np.random.default_rng(seed).permutation(draws)
-    low, high = bounds(draws, confidence)
-    # The estimate belongs inside its own bounds even when few samples make the percentiles lopsided.
-    low, high = min(value, low), max(value, high)
-    return Estimate(math.exp(value), math.exp(low), math.exp(high), p, min(len(a), len(b)), draws)
+        found = _of_sides(log_a, log_b, confidence, is_ranked=is_ranked)
+    # The median belongs inside the bounds, though they are built around other middles.
+    low, high = min(value, found.low), max(value, found.high)
+    error = max(high - value, value - low) / student.quantile(confidence, found.freedom)
+    return Estimate(_exp(value), _exp(low), _exp(high), found.p, n, error, found.freedom, is_ranked=is_ranked)
 
 
-def bounds(draws: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Return the middle `confidence` of the draws."""
-    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+def _exp(log: float) -> float:
+    """Return a factor; two wild repeats have bounds beyond all numbers."""
+    return math.exp(min(log, 700.0))
 
 
-def _resampled_medians(values: np.ndarray, stream: int) -> np.ndarray:
-    ordered = np.sort(values)
-    low, high = _resampled_middles(len(values), stream)
-    found: np.ndarray = 0.5 * (ordered[low] + ordered[high])
-    return found
+def _of_pairs(ratios: Sequence[float], confidence: float, *, is_ranked: bool) -> _Shift:
+    if is_ranked:
+        return _Shift(signed_rank(ratios), *shift_of_pairs(ratios, confidence), len(ratios) - 1)
+    mean = student.mean_of(ratios)
+    return _Shift(mean.p, *mean.bounds(confidence), mean.freedom)
 
 
-@lru_cache(maxsize=128)
-def _resampled_middles(n: int, stream: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions, among `n` ordered samples, of the two middle ones of each resample.
-
-    Which samples a resample draws does not depend on their values, so this is computed once for every n.
-    """
-    middle = ((n - 1) // 2, n // 2)
-    drawn = np.random.default_rng((n, stream)).integers(0, n, (RESAMPLES, n))
-    parted = np.partition(drawn, middle, axis=1)
-    return parted[:, middle[0]], parted[:, middle[1]]
+def _of_sides(a: Sequence[float], b: Sequence[float], confidence: float, *, is_ranked: bool) -> _Shift:
+    if is_ranked:
+        return _Shift(mann_whitney(a, b), *shift_of_sides(a, b, confidence), len(a) + len(b) - 2)
+    mean = student.difference(a, b)
+    return _Shift(mean.p, *mean.bounds(confidence), mean.freedom)

@@ -1,29 +1,38 @@
 """The noise floor of a benchmark: how far two measurements of the same code lie apart on this machine.
 
-Repeats within one session share its state (memory layout, neighbours, temperature), so their spread says too little
-about the next session. What earlier sessions of one commit show is the honest figure. Without such a history two
-sessions are told apart only by what is far beyond their own spread; repeats that were interleaved shared every state,
-and need no floor.
+Repeats within one session share its state (memory layout, neighbours, temperature), so their spread says nothing about
+the next session. What earlier sessions of one commit show is the honest figure. Without such a history a scatter of
+10 % from session to session is assumed, so that two sessions show only what is large. Repeats that were interleaved
+shared every state and need no floor, unless they are so few that all might have been lucky alike.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from strobe.bench import stats
+from strobe.bench import stats, student
 from strobe.bench.compare.pairing import RowKey, row_key
-from strobe.bench.compare.significance import student
 from strobe.bench.records import Record
 
-#: relative difference below which two sessions of unknown noise are not told apart, even if their own spread is small
-BLIND = 0.10
-_SPREADS = 4
+#: standard deviation, from session to session of the same code, that is assumed where no history knows better
+ASSUMED = 0.10
+#: what a process may gain by luck (where its memory lies, which core it got): for too few pairs to rank
+LUCK = 0.25
 #: so many sessions beyond the first of their commit make a history
 _ENOUGH = 4
+
+Source = Literal["interleaved", "few", "history", "assumed"]
+#: how each is known, in words
+GROUNDS: dict[Source, str] = {
+    "interleaved": "none: the sides were measured in turns",
+    "few": "assumed: so few pairs may all be lucky by chance",
+    "history": "what earlier sessions of one commit differed by",
+    "assumed": f"assumed, since no history of one commit is known: sessions scatter by {100 * ASSUMED:.0f} %",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +40,13 @@ class Floor:
     """A relative difference that noise alone brings about, and how that is known."""
 
     value: float
-    source: Literal["interleaved", "history", "spread"]
+    source: Source
     #: sessions that it rests on
     num_sessions: int = 0
 
 
 INTERLEAVED = Floor(0.0, "interleaved")
+FEW = Floor(LUCK, "few")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +65,9 @@ class History:
         self._logs: dict[tuple[RowKey, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for record in records:
             place = record.environment
-            # Uncommitted code may differ between two sessions: they prove nothing about noise.
-            if record.samples and min(record.samples) > 0 and place.git_commit and not place.is_dirty:
+            # Uncommitted code may differ between two sessions: they prove nothing about noise. Nor do single trials.
+            is_proof = place.git_commit and not place.is_dirty and not record.is_trial
+            if is_proof and record.samples and min(record.samples) > 0:
                 same_code = f"{place.git_commit}/{place.softprint}"
                 self._logs[row_key(record), place.fingerprint][same_code].append(math.log(stats.median(record.samples)))
 
@@ -64,20 +75,17 @@ class History:
         """Return the floor for these two sessions; the less quiet machine counts."""
         scatter = self._scatter(a, b)
         if scatter is None:
-            return Floor(max(BLIND, *(_SPREADS * _spread(one.samples) for one in (a, b))), "spread")
-        # Student's factor for 95 %, near enough and never too small from 4 degrees of freedom on.
-        factor = 1.96 + 3.3 / scatter.freedom
-        apart = factor * math.sqrt(2) * scatter.deviation
+            return Floor(math.expm1(1.96 * math.sqrt(2) * ASSUMED), "assumed")
+        apart = student.quantile(0.95, scatter.freedom) * math.sqrt(2) * scatter.deviation
         return Floor(math.expm1(apart), "history", scatter.num_sessions)
 
-    def p(self, a: Record, b: Record, log_ratio: float) -> float:
-        """Return how often two sessions of the same code lie as far apart; 0 when nobody knows."""
+    def p(self, a: Record, b: Record, log_ratio: float, error: float) -> float:
+        """Return how often two sessions of the same code lie as far apart; `error` is that within these two."""
         scatter = self._scatter(a, b)
         if scatter is None:
-            return 0.0
-        if scatter.deviation == 0:
-            return 0.0 if log_ratio else 1.0
-        return student(abs(log_ratio) / (math.sqrt(2) * scatter.deviation), scatter.freedom)
+            return math.erfc(abs(log_ratio) / math.hypot(math.sqrt(2) * ASSUMED, error) / math.sqrt(2))
+        apart = math.hypot(math.sqrt(2) * scatter.deviation, error)
+        return student.Mean(log_ratio, apart, scatter.freedom).p
 
     def _scatter(self, a: Record, b: Record) -> _Scatter | None:
         known = [self._scatter_of(record) for record in (a, b)]
@@ -91,9 +99,3 @@ class History:
             return None
         squares = sum((value - sum(logs) / len(logs)) ** 2 for logs in groups for value in logs)
         return _Scatter(math.sqrt(squares / freedom), freedom, sum(map(len, groups)))
-
-
-def _spread(samples: Sequence[float]) -> float:
-    """Return the relative standard deviation, from the median absolute deviation: an outlier must not hide a change."""
-    middle = abs(stats.median(samples))
-    return 1.4826 * stats.mad(samples) / middle if middle else 0.0

@@ -1,15 +1,16 @@
 """Which record of one side belongs with which of the other: same benchmark, version, batch, and nothing else.
 
-What cannot be compared is not compared: another version or a changed seal is named as the reason, and two machines are
-refused unless system-to-system is what was asked for. Across implementations an Optimized row belongs with the OOTB
-row of its model, mode and batch. Knows nothing of statistics.
+What cannot be compared is not compared: another version, a changed seal, other threads or sizes are named as the
+reason, and two machines are refused unless system-to-system is what was asked for. Across implementations an Optimized
+row belongs with the OOTB row of its model, mode and batch. Knows nothing of statistics, and needs no numpy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from strobe.bench.records import Environment, Record, format_variant
 from strobe.bench.spec import without_precision
@@ -28,20 +29,40 @@ class Pair:
     is_interleaved: bool = False
 
 
+class LeftOut(NamedTuple):
+    """A row that is not compared, and why."""
+
+    name: str
+    reason: str
+
+
+ONLY_IN_A, ONLY_IN_B = "only in A", "only in B"
+
+
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """What can be compared, and for the rest why not."""
 
     pairs: tuple[Pair, ...]
-    #: name of a row → the reason
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def row_key(record: Record) -> RowKey:
-    """Return what makes two records rows of the same name; the version is not part of it."""
+    """Return what makes two records rows of the same name; version and machine are not part of it."""
+    return (*_task_key(record), *_conditions(record))
+
+
+def _task_key(record: Record) -> RowKey:
     size = "" if record.batch_size is None else str(record.batch_size)
     place = f"{record.devices}x{record.nodes}"
     return (record.benchmark, record.subject, format_variant(record.variant), record.metric, size, place)
+
+
+def _conditions(record: Record) -> RowKey:
+    """Return under which conditions it was measured, in words: options, device, threads; the last is the machine's."""
+    sizes = ",".join(f"{name}={value:g}" for name, value in sorted(record.options.items()))
+    threads = record.num_threads
+    return (sizes, record.device, f"{threads} thread(s)" if threads else "threads unknown")
 
 
 def row_name(record: Record) -> str:
@@ -49,50 +70,93 @@ def row_name(record: Record) -> str:
     # Lines of schema 1 measure several trackers and metrics under one name; since then all that is in the key.
     own = [] if record.version else [record.subject, format_variant(record.variant), record.metric]
     size = [] if record.batch_size is None else [f"B={record.batch_size}"]
-    return " ".join(filter(None, [record.benchmark, *own, *size]))
+    return " ".join(filter(None, [record.benchmark, *own, *size, *_peculiarities(record)]))
 
 
-def newest(records: Iterable[Record]) -> dict[RowKey, Record]:
-    """Return the last record of each row: a side is one session per row, for sessions must not be mixed."""
-    found: dict[RowKey, Record] = {}
+def _peculiarities(record: Record) -> list[str]:
+    """Return how it was measured where that is not the usual way."""
+    found = ["serving"] if record.metric == "serving" else []
+    found += [record.device] if record.device != "cpu" else []
+    usual = max(1, record.environment.cpu_count // record.devices)
+    threads = record.num_threads
+    return [*found, f"threads={threads}"] if threads and record.environment.cpu_count and threads != usual else found
+
+
+#: a machine, and a row on it
+Place = tuple[str, RowKey]
+
+
+def newest(records: Iterable[Record]) -> dict[Place, Record]:
+    """Return the last record of each row on each machine: sessions must not be mixed, nor machines.
+
+    A search's trial counts only where nothing was measured properly.
+    """
+    found: dict[Place, Record] = {}
     for record in records:
-        known = found.get(key := row_key(record))
-        if known is None or record.id >= known.id:
+        known = found.get(key := (machine(record.environment), row_key(record)))
+        if known is None or (not record.is_trial, record.id) >= (not known.is_trial, known.id):
             found[key] = record
     return found
 
 
 def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = False) -> Pairs:
-    """Pair two sides; raises UsageError for two machines unless `across_systems`."""
-    of_a, of_b = newest(a), newest(b)
-    pairs, left_out = [], {}
-    for key, record in of_b.items():
-        if (base := of_a.get(key)) is None:
-            left_out[row_name(record)] = "only in B"
-        elif reason := _obstacle(base, record):
-            left_out[row_name(record)] = reason
+    """Pair two sides, machine by machine; raises UsageError for two machines unless `across_systems`."""
+    of_a, of_b = (newest(one for one in side if not one.is_trial) for side in (a, b))
+    pairs: list[Pair] = []
+    left_out: list[LeftOut] = []
+    met: set[Place] = set()
+    for place, record in of_b.items():
+        found = place if place in of_a else _elsewhere(place, of_a, across_systems=across_systems)
+        if found is None:
+            left_out.append(LeftOut(row_name(record), _why_alone(record, of_a, "B")))
+            continue
+        met.add(found)
+        if reason := _obstacle(of_a[found], record):
+            left_out.append(LeftOut(row_name(record), reason))
         else:
-            pairs.append(Pair(base, record))
-    left_out.update({row_name(record): "only in A" for key, record in of_a.items() if key not in of_b})
+            pairs.append(Pair(of_a[found], record))
+    alone = [record for place, record in of_a.items() if place not in met]
+    left_out += [LeftOut(row_name(record), _why_alone(record, of_b, "A")) for record in alone]
     if not across_systems:
-        _refuse_two_machines(pairs)
-    return Pairs(tuple(pairs), left_out)
+        pairs, others = _of_one_machine(pairs)
+        left_out += others
+    return Pairs(tuple(pairs), tuple(left_out))
+
+
+def _elsewhere(place: Place, known: dict[Place, Record], *, across_systems: bool) -> Place | None:
+    """Return where the same row was measured last on another machine; systems may differ in their threads, too."""
+    own = place[1]
+    found = [one for one in known if (one[1][:-1] == own[:-1] if across_systems else one[1] == own)]
+    return max(found, key=lambda one: known[one].id, default=None)
+
+
+def _why_alone(record: Record, others: dict[Place, Record], side: str) -> str:
+    """Return why a row has no counterpart: its task was measured otherwise on the other side, or not at all."""
+    for other in others.values():
+        if _task_key(other) == _task_key(record):
+            own, theirs = (
+                ", ".join(x or "no sizes" for x, y in zip(_conditions(one), _conditions(two), strict=True) if x != y)
+                for one, two in ((record, other), (other, record))
+            )
+            if own:
+                return f"{own} in {side}, {theirs} in {'A' if side == 'B' else 'B'}"
+    return ONLY_IN_B if side == "B" else ONLY_IN_A
 
 
 def pair_implementations(records: Iterable[Record]) -> Pairs:
     """Pair each Optimized row with the OOTB row that does the same: A is OOTB, B is Optimized."""
-    rows = list(newest(records).values())
+    rows = list(newest(one for one in records if not one.is_trial).values())
     plain = [record for record in rows if record.subject == "OOTB"]
-    pairs, left_out = [], {}
+    pairs, left_out = [], []
     for record in rows:
         if record.subject != "Optimized":
             continue
         if (base := _counterpart(record, plain)) is None:
-            left_out[row_name(record)] = "no OOTB row of the same model, mode, configuration and batch"
+            reason = "no OOTB row of the same model, mode, configuration, batch, device and threads"
+            left_out.append(LeftOut(row_name(record), reason))
         else:
             pairs.append(Pair(base, record, is_interleaved=_is_one_session(base, record)))
-    _refuse_two_machines(pairs)
-    return Pairs(tuple(pairs), left_out)
+    return Pairs(tuple(pairs), tuple(left_out))
 
 
 def _is_one_session(a: Record, b: Record) -> bool:
@@ -104,7 +168,8 @@ def _is_one_session(a: Record, b: Record) -> bool:
 def _counterpart(record: Record, plain: Sequence[Record]) -> Record | None:
     def task(one: Record) -> RowKey:
         model, _, mode, config = one.benchmark.split("/", 3)
-        return (model, mode, without_precision(config), str(one.batch_size), f"{one.devices}x{one.nodes}")
+        own = (model, mode, without_precision(config), one.metric, str(one.batch_size), f"{one.devices}x{one.nodes}")
+        return (*own, *_conditions(one), machine(one.environment))
 
     rivals = [one for one in plain if task(one) == task(record)]
 
@@ -120,6 +185,8 @@ def _counterpart(record: Record, plain: Sequence[Record]) -> Record | None:
 def _obstacle(a: Record, b: Record) -> str | None:
     if a.version != b.version:
         return f"version {a.version} in A, {b.version} in B"
+    if a.is_changed or b.is_changed:
+        return f"its sealed code had changed under its version ({'A' if a.is_changed else 'B'})"
     if a.seal and b.seal and a.seal != b.seal:
         return f"its code or data changed without a new version (seal {a.seal[:8]} in A, {b.seal[:8]} in B)"
     if a.unit != b.unit or a.better != b.better:
@@ -127,15 +194,20 @@ def _obstacle(a: Record, b: Record) -> str | None:
     return None
 
 
-def _refuse_two_machines(pairs: Sequence[Pair]) -> None:
-    for one in pairs:
-        a, b = one.a.environment, one.b.environment
-        if machine(a) != machine(b):
-            differing = "; ".join(f"{name}: {left} v. {right}" for name, left, right in hardware_diff(a, b)[:4])
-            raise UsageError(
-                f"{row_name(one.a)}: A and B are two machines ({differing}); "
-                "measure both on one, or compare the systems themselves with --systems"
-            )
+def _of_one_machine(pairs: Sequence[Pair]) -> tuple[list[Pair], list[LeftOut]]:
+    """Return the pairs of one machine, and the others as left out; raises UsageError if there are only others."""
+    same = [one for one in pairs if machine(one.a.environment) == machine(one.b.environment)]
+    others = [one for one in pairs if machine(one.a.environment) != machine(one.b.environment)]
+    if others and not same:
+        a, b = others[0].a.environment, others[0].b.environment
+        differing = "; ".join(f"{name}: {left} v. {right}" for name, left, right in hardware_diff(a, b)[:4])
+        raise UsageError(
+            f"{row_name(others[0].a)}: A and B are two machines ({differing}); "
+            "measure both on one, or compare the systems themselves with --systems"
+        )
+    return same, [
+        LeftOut(row_name(one.b), "measured on another machine in A; --systems compares them") for one in others
+    ]
 
 
 def machine(environment: Environment) -> str:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from strobe.bench.records import Record, read_records
+from strobe.bench.compare.pairing import machine
+from strobe.bench.records import Environment, Record, read_records
 from strobe.errors import UsageError
 
 _RUN = ["strobe", "bench", "run"]
@@ -67,8 +68,20 @@ def checked_out(commit: str, root: Path) -> Iterator[Code]:
 
 
 def can_remeasure(record: Record) -> bool:
-    """Whether a row can be measured again from here: tests, load profiles and the swarm have programs of their own."""
-    return shlex.split(record.command)[: len(_RUN)] == _RUN
+    """Whether `strobe bench run` measured a row: tests, load profiles and the swarm have programs of their own."""
+    try:
+        return shlex.split(record.command)[: len(_RUN)] == _RUN
+    except ValueError:  # no command line at all, such as one with a lonely quote
+        return False
+
+
+def why_not_here(a: Record, b: Record, here: Environment) -> str | None:
+    """Return why two sides cannot be measured again on this machine, if so."""
+    if not (can_remeasure(a) and can_remeasure(b)):
+        return "not a result of `strobe bench run`"
+    if any(machine(side.environment) != machine(here) for side in (a, b)):
+        return "measured on another machine; measure it again there"
+    return None
 
 
 def measure_row(record: Record, repeats: int, code: Code) -> Record:
@@ -80,7 +93,7 @@ def measure_row(record: Record, repeats: int, code: Code) -> Record:
         done = subprocess.run(words, cwd=place, env=_environment(code), capture_output=True, text=True, check=False)
         found = list(read_records(results)) if results.is_file() else []
     for one in found:
-        if (one.benchmark, one.batch_size) == (record.benchmark, record.batch_size):
+        if (one.benchmark, one.batch_size, one.metric) == (record.benchmark, record.batch_size, record.metric):
             return one
     said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
     error = f"measured again with {code.python} it gave no result (exit code {done.returncode}): {said}"

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from strobe.bench import table
-from strobe.bench.compare.comparison import Comparison
-from strobe.bench.compare.verdict import Row
+from strobe.bench.compare.comparison import Comparison, Geomean
+from strobe.bench.compare.noise import GROUNDS
+from strobe.bench.compare.verdict import Row, Rule
 
 HEADER = ("BENCHMARK", "A", "B", "UNIT", "SPEED-UP", "BOUNDS", "P", "N", "VERDICT")
 RIGHT = ("A", "B", "SPEED-UP", "P", "N")
 #: a comment longer than this is not read
 MAX_LINES = 20
+#: an upper bound beyond this is no figure
+_WILD = 1000.0
+_UNBOUNDED = "no bounds: a row has a single repeat"
 #: what a reviewer wants to see first
 _ORDER = ("incorrect", "failed", "slower", "faster", "inconclusive", "same")
 _SIGNS = {"faster": "🟢", "slower": "🔴", "incorrect": "❗", "failed": "❗"}
@@ -42,8 +46,15 @@ def factor(value: float) -> str:
 
 
 def bounds(row: Row) -> str:
-    """Return the bounds of the speed-up, or nothing."""
-    return "" if row.estimate is None else f"{row.estimate.low:.3f} to {row.estimate.high:.3f}"
+    """Return the bounds of the speed-up, or that there are none."""
+    return "" if row.estimate is None else span(row.estimate.low, row.estimate.high)
+
+
+def span(low: float | None, high: float | None) -> str:
+    """Return two bounds; a single repeat has none, and of two wild ones the upper means nothing."""
+    if low is None or high is None:
+        return "no bounds (n=1)"
+    return f"{low:.3f} to {high:.3f}" if high < _WILD else f"{low:.3f} or more"
 
 
 def p_text(p: float | None) -> str:
@@ -57,32 +68,30 @@ def summary(found: Comparison) -> list[str]:
     """Return what all rows say together."""
     lines = []
     if (mean := found.geomean) is not None:
-        percent = 100 * found.rule.confidence
-        span = f"{percent:.0f} % bounds {mean.low:.3f} to {mean.high:.3f}"
-        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({span}, {mean.num_rows} row(s))")
+        reach = _mean_bounds(mean, found.rule)
+        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({reach}, {mean.num_rows} row(s))")
     counts = [f"{found.counts[verdict]} {verdict}" for verdict in _ORDER if verdict in found.counts]
     return [*lines, ", ".join(counts) or "nothing to compare"]
 
 
+def _mean_bounds(mean: Geomean, rule: Rule) -> str:
+    return _UNBOUNDED if mean.low is None else f"{100 * (1 - rule.alpha):.0f} % bounds {span(mean.low, mean.high)}"
+
+
 def margins(found: Comparison) -> list[str]:
     """Return what was taken for noise, and on what grounds."""
-    reasons = {
-        "history": "what earlier sessions of one commit differed by",
-        "spread": "unknown, since there is no history of one commit; taken from the spread of the repeats",
-        "interleaved": "none: the sides were measured in turns",
-    }
     lines = []
-    for source, reason in reasons.items():
+    for source, reason in GROUNDS.items():
         values = [row.floor.value for row in found.rows if row.estimate is not None and row.floor.source == source]
         if values:
             ends = dict.fromkeys(f"{100 * value:.1f}" for value in (min(values), max(values)))
-            span = f"{' to '.join(ends)} %, " if max(values) else ""
-            lines.append(f"noise floor of {len(values)} row(s): {span}{reason}")
+            size = f"{' to '.join(ends)} %, " if max(values) else ""
+            lines.append(f"noise floor of {len(values)} row(s): {size}{reason}")
     return lines
 
 
-def markdown(found: Comparison, *, title: str = "Benchmarks") -> str:
-    """Return a comment for a pull request: at most 20 lines, only rows that say something."""
+def markdown(found: Comparison, *, title: str = "Benchmarks", link: str | None = None) -> str:
+    """Return a comment for a pull request: at most 20 lines, only rows that say something, and where the rest is."""
     worth = [row for row in found.rows if row.verdict in _SIGNS or row.notes]
     worth.sort(key=lambda row: (_ORDER.index(row.verdict), _distance(row)))
     lines = [
@@ -91,9 +100,13 @@ def markdown(found: Comparison, *, title: str = "Benchmarks") -> str:
         *(f"{line}  " for line in summary(found)),
     ]
     tail = []
+    if found.missing:
+        tail += ["", f"Not compared: {len(found.missing)} row(s), such as `{found.missing[0].name}` ({_reason(found)})"]
     if found.environment:
         named = "; ".join(f"{name}: {a or '–'} → {b or '–'}" for name, a, b in found.environment[:4])
-        tail = ["", f"Environment: {named}" + (" …" if len(found.environment) > 4 else "")]
+        tail += ["", _line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else ""))]
+    if link:
+        tail += ["", f"[All results]({link})"]
     # Header, rule and a blank line before the table; one line for what does not fit.
     room = MAX_LINES - len(lines) - len(tail) - 4
     shown = worth[:room]
@@ -105,6 +118,15 @@ def markdown(found: Comparison, *, title: str = "Benchmarks") -> str:
     return "\n".join([*lines, *tail])
 
 
+def _line(text: str) -> str:
+    """Return a text as one line: facts of a machine may hold anything."""
+    return " ".join(text.split())
+
+
+def _reason(found: Comparison) -> str:
+    return _line(found.missing[0].reason)
+
+
 def _markdown_cells(row: Row) -> tuple[str, ...]:
     speed = "" if row.estimate is None else f"{factor(row.estimate.value)} ({bounds(row)})"
     return (
@@ -112,7 +134,7 @@ def _markdown_cells(row: Row) -> tuple[str, ...]:
         f"`{row.name}`",
         *(f"{text} {scale(row).unit}" for text in scores(row)),
         speed,
-        "; ".join((row.verdict, *row.notes)),
+        "; ".join(filter(None, (row.verdict, row.reason, *row.notes))),
     )
 
 
@@ -128,10 +150,16 @@ def as_fields(found: Comparison) -> dict[str, Any]:
     mean = found.geomean
     return {
         "rows": [_row_fields(row) for row in found.rows],
-        "left_out": [{"name": name, "reason": reason} for name, reason in found.left_out.items()],
+        "left_out": [one._asdict() for one in found.left_out],
         "geomean": None
         if mean is None
-        else {"value": mean.value, "low": mean.low, "high": mean.high, "rows": mean.num_rows},
+        else {
+            "value": mean.value,
+            "low": mean.low,
+            "high": mean.high,
+            "bounds_text": _mean_bounds(mean, found.rule),
+            "rows": mean.num_rows,
+        },
         "environment": [{"name": name, "a": a, "b": b} for name, a, b in found.environment],
         "counts": found.counts,
         "is_worse": found.is_worse,
@@ -151,11 +179,16 @@ def _row_fields(row: Row) -> dict[str, Any]:
         "speedup": measured.value if measured else None,
         "low": measured.low if measured else None,
         "high": measured.high if measured else None,
+        "bounds_text": bounds(row),
         "p": row.p,
         "noise_floor": row.floor.value,
         "noise_source": row.floor.source,
+        "noise_grounds": GROUNDS[row.floor.source],
         "noise_sessions": row.floor.num_sessions,
         "a": {"id": row.a.id, "samples": row.a.samples, "command": row.a.command},
         "b": {"id": row.b.id, "samples": row.b.samples, "command": row.b.command},
         "notes": row.notes,
+        "reason": row.reason,
+        "device": row.b.device,
+        "threads": row.b.num_threads,
     }

@@ -1,7 +1,8 @@
 """Tests of significance. Rank tests: how often chance alone would order two lists like this; exact, ties included.
 
-They look at the order of samples only, so that one wild value counts no more than a slightly high one. Beyond
-`_EXACT` samples the normal approximation takes over. Knows nothing of benchmarks.
+They look at the order of samples only, so that one wild value counts no more than a slightly high one. Turned round,
+they give bounds: the shifts that the test would not reject, which hold for any shape of noise. Beyond `_EXACT` samples
+the normal approximation takes over. Knows nothing of benchmarks.
 """
 
 from __future__ import annotations
@@ -9,8 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import NormalDist
 
-import numpy as np
+from strobe.errors import MissingExtra
+
+try:
+    import numpy as np
+except ModuleNotFoundError as exc:
+    # Only here: tables, histories and the keeping of results do without.
+    raise MissingExtra("comparing benchmark results needs numpy: pip install 'strobe[bench]'") from exc
 
 _EXACT = 120
 
@@ -42,27 +50,40 @@ def signed_rank(differences: Sequence[float]) -> float:
     return _tail(_sign_sums(tuple(sorted(ranks))), mean, abs(seen - mean))
 
 
-def student(t: float, freedom: int) -> float:
-    """Return the two-sided p-value of Student's t: closed sums for whole degrees of freedom."""
-    angle = math.atan(t / math.sqrt(freedom))
-    sine, cosine = math.sin(angle), math.cos(angle)
-    is_odd = freedom % 2 == 1
-    term, total = (cosine, cosine) if is_odd else (1.0, 1.0)
-    for k in range(3 if is_odd else 2, freedom, 2):
-        term *= cosine**2 * (k - 1) / k
-        total += term
-    if not is_odd:
-        return max(0.0, 1.0 - sine * total)
-    return max(0.0, 1.0 - 2 / math.pi * (angle + (sine * total if freedom > 1 else 0.0)))
+def least_rank_p(n_a: int, n_b: int | None = None) -> float:
+    """Return the smallest p that a rank test of so many samples can give; without `n_b`, of so many pairs."""
+    return 2.0 ** (1 - n_a) if n_b is None else 2.0 / math.comb(n_a + n_b, n_a)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted so that calling all below α significant errs anywhere with probability at most α."""
+def shift_of_pairs(differences: Sequence[float], confidence: float) -> tuple[float, float]:
+    """Return the bounds of all shifts that `signed_rank` would not reject: certain Walsh averages."""
+    averages = sorted(0.5 * (x + y) for place, x in enumerate(differences) for y in differences[place:])
+    n = len(differences)
+    if n > _EXACT:
+        return _middle(averages, _normal_cut(n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24, confidence))
+    return _middle(averages, _cut(_sign_sums(tuple(range(1, n + 1))), confidence))
+
+
+def shift_of_sides(a: Sequence[float], b: Sequence[float], confidence: float) -> tuple[float, float]:
+    """Return the bounds of all shifts from `a` to `b` that `mann_whitney` would not reject."""
+    apart = sorted(y - x for x in a for y in b)
+    n_a, total = len(a), len(a) + len(b)
+    if total > _EXACT:
+        return _middle(apart, _normal_cut(len(apart) / 2, len(apart) * (total + 1) / 12, confidence))
+    chances = _subset_sums(tuple(range(1, total + 1)), n_a)
+    return _middle(apart, _cut(chances[n_a * (n_a + 1) // 2 :], confidence))
+
+
+def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
+    """Return p-values adjusted so that calling all below α significant errs anywhere with probability at most α.
+
+    `family` is the number of all that were tested, where these are only those that are still open.
+    """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     adjusted = [1.0] * len(p_values)
     highest = 0.0
     for rank, index in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        highest = max(highest, min(1.0, ((family or len(p_values)) - rank) * p_values[index]))
         adjusted[index] = highest
     return adjusted
 
@@ -108,6 +129,22 @@ def _sign_sums(ranks: tuple[int, ...]) -> np.ndarray:
         shifted[rank:] = chances[: len(chances) - rank]
         chances = 0.5 * (chances + shifted)
     return chances
+
+
+def _cut(chances: np.ndarray, confidence: float) -> int:
+    """Return how many of the ordered shifts lie in a tail, that is below what the statistic makes likely enough."""
+    return int(np.searchsorted(np.cumsum(chances), (1 - confidence) / 2, side="right"))
+
+
+def _normal_cut(mean: float, variance: float, confidence: float) -> int:
+    return math.floor(mean - NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(variance))
+
+
+def _middle(ordered: Sequence[float], num_cut: int) -> tuple[float, float]:
+    # The first of the tail is still within the bounds: they are those shifts at which the test changes its mind.
+    if num_cut < 1:
+        raise ValueError(f"{len(ordered)} shifts are too few for bounds of this confidence")
+    return ordered[num_cut - 1], ordered[-num_cut]
 
 
 def _tail(chances: np.ndarray, mean: float, distance: float) -> float:

@@ -9,12 +9,11 @@ too. Correctness comes first: a row that computes the wrong thing has no speed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from strobe.bench.compare.estimate import Estimate
-from strobe.bench.compare.noise import Floor
+from strobe.bench.compare.noise import GROUNDS, Floor
 from strobe.bench.records import Record
 
 Verdict = Literal["faster", "slower", "same", "inconclusive", "incorrect", "failed"]
@@ -31,10 +30,17 @@ class Rule:
     alpha: float = 0.05
     #: relative difference that is too small to matter
     threshold: float = 0.03
+    #: occasions that alpha is shared by: whoever looks again later on has half of it now
+    num_occasions: int = 1
+
+    @property
+    def level(self) -> float:
+        """The p that convinces on one occasion."""
+        return self.alpha / self.num_occasions
 
     @property
     def confidence(self) -> float:
-        return 1.0 - self.alpha
+        return 1.0 - self.level
 
 
 DEFAULT = Rule()
@@ -50,18 +56,22 @@ class Row:
     verdict: Verdict
     #: None when there is nothing to estimate from
     estimate: Estimate | None
-    #: the greater of the rank test's and the history's p, after Holm's correction
+    #: the greater of the p within and between the sessions, after Holm's correction
     p: float | None
     floor: Floor
     #: what the reader should know besides
     notes: tuple[str, ...] = ()
+    #: why it is inconclusive, if it is
+    reason: str = ""
 
 
 def gate(a: Record, b: Record) -> tuple[Verdict, str] | None:
     """Return why a row has no speed to compare, if so."""
     for side, record in (("A", a), ("B", b)):
         if record.error is not None or not record.samples:
-            return "failed", f"{side} failed: {record.error or 'no samples'}"
+            # Below its first line an error has the last words of the process, which are for the table.
+            error = (record.error or "no samples").splitlines()[0]
+            return "failed", f"{side} failed: {error}"
         if record.correctness is not None and not record.correctness.is_correct:
             return "incorrect", f"{side} is incorrect: error {_error_text(record)}"
     return None
@@ -76,23 +86,26 @@ def _error_text(record: Record) -> str:
 
 def judge(estimate: Estimate, p: float, floor: float, rule: Rule) -> Verdict:
     """Judge an estimate by its corrected p and the noise floor."""
+    if estimate.low is None or estimate.high is None:
+        return "inconclusive"
     noise, matters = math.log1p(floor), math.log1p(rule.threshold)
     low, size, high = map(math.log, (estimate.low, estimate.value, estimate.high))
-    if p <= rule.alpha and (low > 0 or high < 0) and abs(size) >= max(noise, matters):
+    if p <= rule.level and (low > 0 or high < 0) and abs(size) >= max(noise, matters):
         return "faster" if size > 0 else "slower"
     if estimate.n >= _ENOUGH_FOR_SAME and low - noise > -matters and high + noise < matters:
         return "same"
     return "inconclusive"
 
 
-def is_beyond_doubt(a: Sequence[float], b: Sequence[float], margin: float) -> bool:
-    """Whether two sides lie so far apart that no test is needed.
-
-    With three repeats a side the smallest p that a rank test can give is 0.1, also for a factor of four. There, the gap
-    between the sides has to be three times as wide as the range of either, and twice as wide as the margin.
-    """
-    if min(len(a), len(b)) < 3:
-        return False
-    (low_a, high_a), (low_b, high_b) = ((math.log(min(side)), math.log(max(side))) for side in (a, b))
-    gap = max(low_b - high_a, low_a - high_b)
-    return gap > max(3 * (high_a - low_a), 3 * (high_b - low_b), 2 * math.log1p(margin))
+def why_open(estimate: Estimate, p: float, floor: Floor, rule: Rule) -> str:
+    """Return what an inconclusive row lacks."""
+    if estimate.low is None:
+        return "one repeat has no bounds"
+    size = abs(math.log(estimate.value))
+    if size >= math.log1p(rule.threshold):
+        if size < math.log1p(floor.value):
+            return f"within the noise floor of {100 * floor.value:.0f} % ({GROUNDS[floor.source]})"
+        return f"p is {p:.2g}, and {rule.level:.2g} is asked for"
+    if floor.value:
+        return f"a noise floor of {100 * floor.value:.0f} % hides it ({GROUNDS[floor.source]})"
+    return "the bounds are too wide to call it the same"

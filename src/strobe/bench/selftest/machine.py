@@ -1,9 +1,9 @@
 """A machine that does not exist, with the noise of one that does: for experiments whose truth is known.
 
 The time of a process is its true time, times: a state that each session begins with, a slow drift (an AR(1) process
-that goes on from process to process), the jitter of each process, and now and then a neighbour that takes the cores
-away (a one-sided, heavy tail). These are the kinds of noise that break textbook tests: nothing here is normal, and
-neighbours in time resemble each other.
+that goes on from process to process), the jitter of each process, one of two modes that it may begin in, and now and
+then a neighbour that takes the cores away (a one-sided, heavy tail). These are the kinds of noise that break textbook
+tests: nothing here is normal, and neighbours in time resemble each other.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ class Noise:
     disturbed: float
     #: what a disturbance costs: 1 + cost * (Pareto with tail 2.5), relative
     cost: float
+    #: how far the two modes lie apart, in either of which a process may begin: where its memory lies, which core it got
+    modes: float = 0.0
 
 
 #: a machine of one's own
@@ -37,6 +39,10 @@ QUIET = Noise(session=0.003, drift=0.003, jitter=0.006, disturbed=0.03, cost=0.0
 SHARED = Noise(session=0.012, drift=0.015, jitter=0.02, disturbed=0.10, cost=0.10)
 #: nobody should measure here
 NOISY = Noise(session=0.10, drift=0.15, jitter=0.20, disturbed=0.30, cost=0.60)
+#: quiet within a session, another machine in the next: what makes two sessions look different with great certainty
+MOODY = Noise(session=0.10, drift=0.0, jitter=0.01, disturbed=0.0, cost=0.0)
+#: processes begin in one of two modes, and are quiet otherwise: what makes a few pairs look alike
+MODAL = Noise(session=0.003, drift=0.003, jitter=0.002, disturbed=0.0, cost=0.0, modes=0.10)
 
 #: how much of the drift stays from one process to the next
 _MEMORY = 0.95
@@ -63,7 +69,7 @@ class Machine:
         step = noise.drift * math.sqrt(1 - _MEMORY**2)
         self._drift = _MEMORY * self._drift + rng.gauss(0, step)
         state = self._session.setdefault(name, rng.gauss(0, noise.session))
-        log_time = state + self._drift + rng.gauss(0, noise.jitter)
+        log_time = state + self._drift + rng.gauss(0, noise.jitter) + noise.modes * (rng.random() < 0.5)
         if rng.random() < noise.disturbed:
             log_time += math.log1p(noise.cost * rng.paretovariate(2.5))
         return 100.0 * speed * math.exp(-log_time)
@@ -76,6 +82,19 @@ class Machine:
             for number, speed in enumerate(speeds):
                 scores[number].append(self.score(str(number), speed))
         return [_record(number, samples, commit) for number, samples in enumerate(scores)]
+
+    def in_turns(
+        self, speeds_of_a: Sequence[float], speeds_of_b: Sequence[float], *, repeats: int
+    ) -> list[tuple[Record, Record]]:
+        """Return a session in which each benchmark of A is followed by that of B, as `--pairs` does it."""
+        self.begin_session()
+        rows = list(enumerate(zip(speeds_of_a, speeds_of_b, strict=True)))
+        scores: list[tuple[list[float], list[float]]] = [([], []) for _ in rows]
+        for _ in range(repeats):
+            for number, speeds in rows:
+                for side, speed in enumerate(speeds):
+                    scores[number][side].append(self.score(str(number), speed))
+        return [(_record(number, a, ""), _record(number, b, "")) for number, (a, b) in enumerate(scores)]
 
     def measure(self, speeds_of_a: Sequence[float], speeds_of_b: Sequence[float], side: Side, row: Record) -> Record:
         """Measure one process of a side, for `confirm`; both sides of a benchmark share the session's state."""

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import msgspec
 
-from strobe.bench.compare import Comparison, History, Rule, Side, compare, confirm, pair
+from strobe.bench.compare import Comparison, History, Pair, Pairs, Rule, Side, compare, confirm, pair
 from strobe.bench.history import Step, trace
 from strobe.bench.latency import at_least, at_most
 from strobe.bench.records import Record
-from strobe.bench.selftest.machine import NOISY, QUIET, SHARED, Machine, Noise
+from strobe.bench.selftest.machine import MODAL, MOODY, NOISY, QUIET, SHARED, Machine, Noise
 
 RULE = Rule()
-#: rows of a simulated comparison
+#: rows of a simulated comparison; those in turns are as many as the suite has pairs
 NUM_ROWS = 8
+NUM_PAIRS = 20
 _SLOWER = 0.95
 
 
@@ -89,28 +90,49 @@ def _speeds(changed: float) -> list[float]:
     return [changed, *[1.0] * (NUM_ROWS - 1)]
 
 
-def first_look(noise: Noise, speeds: Sequence[float], repeats: int, num_earlier: int, seed: int) -> Comparison:
+def first_look(
+    noise: Noise, speeds: Sequence[float], repeats: int, num_earlier: int, seed: int, rule: Rule = RULE
+) -> Comparison:
     """Compare two sessions, with so many earlier ones of A's commit to know the noise from."""
-    machine = Machine(noise, seed)
+    return _two_sessions(Machine(noise, seed), speeds, repeats, num_earlier, rule)
+
+
+def _two_sessions(machine: Machine, speeds: Sequence[float], repeats: int, num_earlier: int, rule: Rule) -> Comparison:
     equal = [1.0] * len(speeds)
     earlier = [r for _ in range(num_earlier) for r in machine.session(equal, repeats=repeats, commit="base")]
     a = machine.session(equal, repeats=repeats, commit="base")
     b = machine.session(speeds, repeats=repeats, commit="head")
-    return compare(pair(a, b), history=History([*earlier, *a]), rule=RULE)
+    return compare(pair(a, b), history=History([*earlier, *a]), rule=rule)
+
+
+def look_and_confirm(noise: Noise, speeds: Sequence[float], repeats: int, num_earlier: int, seed: int) -> Comparison:
+    """Compare two sessions, and confirm what they left open: all that `compare --confirm` does."""
+    machine = Machine(noise, seed)
+    first = _two_sessions(machine, speeds, repeats, num_earlier, Rule(num_occasions=2))
+    return _confirm(first, machine, speeds)
 
 
 def confirmed(noise: Noise, speeds: Sequence[float], seed: int) -> Comparison:
     """Confirm a comparison that left everything open, on the same machine."""
+    # One repeat a side decides nothing: all rows are measured again, and what is counted is confirm alone.
     machine = Machine(noise, seed)
-    equal = [1.0] * len(speeds)
-    # Two repeats a side decide nothing: all rows are measured again, and what is counted is confirm alone.
-    a, b = (machine.session(equal, repeats=2) for _ in "AB")
+    return _confirm(_two_sessions(machine, [1.0] * len(speeds), 1, 0, RULE), machine, speeds)
+
+
+def _confirm(first: Comparison, machine: Machine, speeds: Sequence[float]) -> Comparison:
     machine.begin_session()
+    equal = [1.0] * len(speeds)
 
     def measure(side: Side, row: Record, n: int) -> Record:
         return machine.measure(equal, speeds, side, row)
 
-    return confirm(compare(pair(a, b), rule=RULE), measure)
+    return confirm(first, measure)
+
+
+def in_turns(noise: Noise, speeds: Sequence[float], repeats: int, seed: int) -> Comparison:
+    """Compare two implementations of one session."""
+    rows = Machine(noise, seed).in_turns([1.0] * len(speeds), speeds, repeats=repeats)
+    return compare(Pairs(tuple(Pair(a, b, is_interleaved=True) for a, b in rows)), rule=RULE)
 
 
 def _is_any_different(found: Comparison) -> bool:
@@ -125,6 +147,25 @@ def _identical_is_confirmed_different(noise: Noise, seed: int) -> bool:
     return _is_any_different(confirmed(noise, _speeds(1.0), seed))
 
 
+def _identical_is_different_after_all(noise: Noise, repeats: int, num_earlier: int, seed: int) -> bool:
+    return _is_any_different(look_and_confirm(noise, _speeds(1.0), repeats, num_earlier, seed))
+
+
+def _identical_in_turns_is_different(noise: Noise, repeats: int, seed: int) -> bool:
+    return _is_any_different(in_turns(noise, [1.0] * NUM_PAIRS, repeats, seed))
+
+
+def _bounds_hold(noise: Noise, repeats: int, is_interleaved: bool, seed: int) -> bool:
+    """Whether the bounds of one row hold its true speed-up; of two sessions, within what a session is."""
+    if is_interleaved:
+        (row,) = in_turns(noise, [1.1], repeats, seed).rows
+    else:
+        (row,) = first_look(replace(noise, session=0.0, drift=0.0), [1.1], repeats, 0, seed).rows
+    found = row.estimate
+    assert found is not None
+    return found.low is not None and found.high is not None and found.low <= 1.1 <= found.high
+
+
 def _verdict_of_change(noise: Noise, speed: float, wanted: str, seed: int) -> bool:
     return confirmed(noise, [speed], seed).rows[0].verdict == wanted
 
@@ -135,6 +176,10 @@ def _slow_row_among_others_is_found(noise: Noise, seed: int) -> bool:
 
 def _twice_is_found_with_three_repeats(noise: Noise, seed: int) -> bool:
     return first_look(noise, [2.0], 3, 0, seed).rows[0].verdict == "faster"
+
+
+def _half_more_is_found_in_three_turns(noise: Noise, seed: int) -> bool:
+    return in_turns(noise, [1.5], 3, seed).rows[0].verdict == "faster"
 
 
 def _steps(noise: Noise, speeds: Sequence[float], seed: int) -> tuple[Step, ...]:
@@ -169,10 +214,45 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         f"identical code, three repeats a side: any of {NUM_ROWS} rows called different",
         partial(_identical_is_called_different, SHARED, 3, 0),
     ),
+    *(
+        at_most_in(
+            RULE.alpha,
+            f"identical code, sessions that differ by 10 %, {repeats} repeats, no history: any of {NUM_ROWS} rows "
+            "called different",
+            partial(_identical_is_called_different, MOODY, repeats, 0),
+        )
+        for repeats in (3, 10)
+    ),
+    *(
+        at_most_in(
+            RULE.alpha,
+            f"identical code in turns, processes in two modes 10 % apart, {repeats} pairs: any of {NUM_PAIRS} rows "
+            "called different",
+            partial(_identical_in_turns_is_different, MODAL, repeats),
+        )
+        for repeats in (2, 3, 5, 10)
+    ),
+    at_most_in(
+        RULE.alpha,
+        f"identical code in turns on a noisy machine, 3 pairs: any of {NUM_PAIRS} rows called different",
+        partial(_identical_in_turns_is_different, NOISY, 3),
+    ),
     at_most_in(
         RULE.alpha,
         f"identical code, --confirm on a shared machine: any of {NUM_ROWS} rows called different",
         partial(_identical_is_confirmed_different, SHARED),
+    ),
+    at_most_in(
+        RULE.alpha,
+        f"identical code, first look with a history and --confirm together, shared machine: any of {NUM_ROWS} rows "
+        "called different",
+        partial(_identical_is_different_after_all, SHARED, 10, 8),
+    ),
+    at_most_in(
+        RULE.alpha,
+        f"identical code, first look and --confirm together, sessions that differ by 10 %: any of {NUM_ROWS} rows "
+        "called different",
+        partial(_identical_is_different_after_all, MOODY, 3, 0),
     ),
     at_most_in(
         RULE.alpha,
@@ -208,6 +288,20 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         0.75,
         "a factor of two on a shared machine is found with three repeats a side",
         partial(_twice_is_found_with_three_repeats, SHARED),
+    ),
+    at_least_in(
+        0.75,
+        "a factor of 1.5 in turns on a shared machine is found with three pairs",
+        partial(_half_more_is_found_in_three_turns, SHARED),
+    ),
+    *(
+        at_least_in(
+            RULE.confidence,
+            f"bounds of {repeats} {'pairs' if is_interleaved else 'repeats a side'} on a shared machine hold the truth",
+            partial(_bounds_hold, SHARED, repeats, is_interleaved),
+        )
+        for is_interleaved in (True, False)
+        for repeats in (2, 3, 5, 10)
     ),
     at_most_in(
         0.05,

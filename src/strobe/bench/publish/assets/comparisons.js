@@ -5,8 +5,8 @@ function comparisonTable(found, nameA, nameB) {
   const body = found.rows.map((row) => h("tr", { class: "row" },
     h("td", { "data-field": "name" },
       row.benchmark,
-      row.batch_size === null ? "" : h("span", { class: "dim" }, ` B=${row.batch_size}`),
-      row.notes.length ? h("div", { class: "notes dim" }, row.notes.join("; ")) : null,
+      h("span", { class: "dim" }, row.name.slice(row.benchmark.length)),
+      remarks(row).length ? h("div", { class: "notes dim" }, remarks(row).join("; ")) : null,
     ),
     h("td", { class: "number", "data-field": "a" }, row.a_text),
     h("td", { class: "number", "data-field": "b" }, row.b_text),
@@ -18,10 +18,12 @@ function comparisonTable(found, nameA, nameB) {
   return h("div", { class: "card scroll" }, h("table", { class: "folding compared" }, h("thead", {}, h("tr", {}, heads.map(([name, kind]) => h("th", { class: kind, scope: "col" }, name)))), h("tbody", {}, body)));
 }
 
+const remarks = (row) => [row.reason, ...row.notes].filter(Boolean);
+
 function comparisonHint(row, nameA, nameB) {
-  return h("div", {}, h("b", {}, `${speedup(row.speedup)} (${row.low.toFixed(3)} to ${row.high.toFixed(3)})`), definitions([
+  return h("div", {}, h("b", {}, `${speedup(row.speedup)} (${row.bounds_text})`), definitions([
     ["p", row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)],
-    ["Noise floor", row.noise_source === "interleaved" ? "none: measured in turns" : `${percent(row.noise_floor)} (${row.noise_source})`],
+    ["Noise floor", row.noise_floor ? `${percent(row.noise_floor)}, ${row.noise_grounds}` : row.noise_grounds],
     [nameA, `n=${row.a.samples.length}`],
     [nameB, `n=${row.b.samples.length}`],
     ["Changes", row.changes.join("; ")],
@@ -31,7 +33,7 @@ function comparisonHint(row, nameA, nameB) {
 function geomeanText(found) {
   const mean = found.geomean;
   if (!mean) return "";
-  return `Geometric mean ${speedup(mean.value)} (95 % bounds ${mean.low.toFixed(3)} to ${mean.high.toFixed(3)}, ${mean.rows} rows).`;
+  return `Geometric mean ${speedup(mean.value)} (${mean.bounds_text}, ${mean.rows} rows).`;
 }
 
 function implementationsView() {

@@ -68,21 +68,22 @@ function dots(row) {
 
 /** Where the logarithms of all speed-ups of a table lie, "equal" included, so that its rows share one scale. */
 function reachOf(rows) {
-  const logs = rows.flatMap((row) => [Math.log(row.low), Math.log(row.high)]);
+  // Bounds of two wild repeats would leave no room for the others; a single repeat has none.
+  const logs = rows.flatMap((row) => [row.low ?? row.speedup, row.high ?? row.speedup].map((value) => Math.log(Math.min(100, Math.max(0.01, value)))));
   return [Math.min(-0.02, ...logs), Math.max(0.02, ...logs)];
 }
 
 /** A speed-up with its bounds, from the line of "equal". */
 function whisker(row, [low, high]) {
   const width = 180;
-  const sx = (value) => 6 + ((Math.log(value) - low) / (high - low)) * (width - 12);
+  const sx = (value) => 6 + Math.min(1, Math.max(0, (Math.log(value) - low) / (high - low))) * (width - 12);
   const middle = sx(1);
   const svg = s("svg", { class: "whisker", viewBox: `0 0 ${width} 18`, width, height: 18, "aria-hidden": "true" });
   const colour = { faster: "var(--good)", slower: "var(--bad)" }[row.verdict] || "var(--faint)";
   svg.append(
     s("line", { x1: middle, x2: middle, y1: 0, y2: 18, stroke: "var(--strong-line)" }),
     s("line", { x1: middle, x2: sx(row.speedup), y1: 9, y2: 9, stroke: colour, "stroke-width": 6, "stroke-opacity": 0.35 }),
-    s("line", { x1: sx(row.low), x2: sx(row.high), y1: 9, y2: 9, stroke: colour, "stroke-width": 2 }),
+    ...(row.low === null ? [] : [s("line", { x1: sx(row.low), x2: sx(row.high), y1: 9, y2: 9, stroke: colour, "stroke-width": 2 })]),
     s("circle", { cx: sx(row.speedup), cy: 9, r: 4, fill: colour }),
   );
   return svg;

@@ -3,7 +3,8 @@
 Neighbours in time share the state of the machine, so A and B alternate (A B, B A, …), round after round over all rows.
 Only the new repeats count: those of the first comparison are why the row is here, and would bias it. There are at most
 three looks, at 10, 20 and 40 repeats a side (more when many rows need a smaller p); each may err with a third of alpha,
-so that looking three times is no way to find something. How a repeat is measured is the caller's business.
+so that looking three times is no way to find something. Where the first comparison decided rows, too, it has to leave
+half of alpha for this one: `Rule(num_occasions=2)`. How a repeat is measured is the caller's business.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ NUM_LOOKS = 3
 class _Retake:
     """A row that is measured again, and what has come in so far."""
 
+    #: where it stands in the comparison, and what it said there: both sides are measured as they were then
+    place: int
+    first: Row
+    #: what is known of it now
     row: Row
     of_a: list[Record] = field(default_factory=list)
     of_b: list[Record] = field(default_factory=list)
@@ -50,7 +55,7 @@ class _Retake:
 def looks(num_rows: int, rule: Rule, *, least: int = MIN_REPEATS) -> tuple[int, ...]:
     """Return after how many repeats a side the rows are judged."""
     # Of n pairs that all point one way the rank test makes p = 2 / 2**n; Holm wants alpha / looks / rows.
-    needed = math.ceil(1 + math.log2(max(1, num_rows) * NUM_LOOKS / rule.alpha))
+    needed = math.ceil(1 + math.log2(max(1, num_rows) * NUM_LOOKS / rule.level))
     first = max(least, needed)
     return tuple(first * 2**look for look in range(NUM_LOOKS))
 
@@ -64,8 +69,11 @@ def confirm(
     report: Report = lambda text: None,
 ) -> Comparison:
     """Return the comparison with `rows` (those undecided) measured again until decided, or 40 repeats a side."""
-    rule = replace(comparison.rule, alpha=comparison.rule.alpha / NUM_LOOKS)
-    retakes = [_Retake(row) for row in (comparison.undecided if rows is None else rows)]
+    rule = replace(comparison.rule, num_occasions=comparison.rule.num_occasions * NUM_LOOKS)
+    wanted = comparison.undecided if rows is None else rows
+    retakes = [
+        _Retake(place, row, row) for place, row in enumerate(comparison.rows) if any(row is one for one in wanted)
+    ]
     plan = looks(len(retakes), comparison.rule, least=least)
     open_ = retakes
     is_interrupted = False
@@ -80,11 +88,12 @@ def confirm(
             report("interrupted: rows that were not decided yet stay as they were")
             is_interrupted = True
             break
-        judged = compare(Pairs(tuple(retake.pair for retake in open_)), rule=rule).rows
+        # The error is shared by all rows that are measured again, also by those that an earlier look has decided.
+        judged = compare(Pairs(tuple(retake.pair for retake in open_)), rule=rule, family=len(retakes)).rows
         for retake, row in zip(open_, judged, strict=True):
             retake.row = replace(row, name=retake.row.name)
         open_ = [retake for retake in open_ if retake.row.verdict == "inconclusive"]
-    return replace(with_rows(comparison, [retake.row for retake in retakes]), is_interrupted=is_interrupted)
+    return replace(with_rows(comparison, {one.place: one.row for one in retakes}), is_interrupted=is_interrupted)
 
 
 def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure) -> None:
@@ -95,9 +104,9 @@ def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure) -> No
             sides: tuple[Side, ...] = ("A", "B") if turn % 2 == 0 else ("B", "A")
             for side in sides:
                 if side == "A":
-                    retake.of_a.append(measure(side, retake.row.a, 1))
+                    retake.of_a.append(measure(side, retake.first.a, 1))
                 else:
-                    retake.of_b.append(measure(side, retake.row.b, 1))
+                    retake.of_b.append(measure(side, retake.first.b, 1))
 
 
 def join(records: Sequence[Record]) -> Record:
