@@ -168,6 +168,7 @@ def test_a_donor_that_dies_half_way_is_left_for_the_next() -> None:
     ("state", "why"),
     [
         (state_of(0), "epoch 0, at least 1"),
+        (state_of(1 << 40), "epoch 1099511627776, over 1048576 more than 1"),
         (Snapshot(5, {"param.1": torch.zeros(3)}), "other tensors"),
         (Snapshot(5, {"param.0": torch.full((3,), torch.inf)}), "NaN or infinite"),
     ],
@@ -181,26 +182,48 @@ def test_a_donor_that_does_not_have_what_it_said_is_told_apart(state: Snapshot, 
         assert failed.marks == ["liar"]
 
 
+def slow_donor_at(dht: DHT, seconds_per_part: float) -> Source:
+    donor = donor_at(dht, state_of(8))
+    offer_method, part_method, _ = methods_of("slow")
+
+    async def part(caller: Caller, payload: Payload) -> Sendable:
+        await asyncio.sleep(seconds_per_part)
+        return await donor._part(caller, payload)
+
+    async def attach(node: Node) -> None:
+        node.network.serve(offer_method, donor._offer)
+        node.network.serve(part_method, part)
+
+    dht.run_coroutine(attach)
+    return Source("slow", dht.address, "slow")
+
+
 def test_a_donor_that_is_too_slow_for_the_whole_is_given_up() -> None:
     with swarm(2) as [one, two]:
-        donor = donor_at(one, state_of(8))
-        offer_method, part_method, _ = methods_of("slow")
-
-        async def part(caller: Caller, payload: Payload) -> Sendable:
-            await asyncio.sleep(0.3)
-            return await donor._part(caller, payload)
-
-        async def attach(node: Node) -> None:
-            node.network.serve(offer_method, donor._offer)
-            node.network.serve(part_method, part)
-
-        one.run_coroutine(attach)
         failed = Failures()
-        with pytest.raises(StateUnavailable, match="not complete yet"):
-            two.run_coroutine(
-                lambda node: download(node.network, [Source("slow", one.address, "slow")], terms(timeout_s=0.7), failed)
-            )
-        assert failed.marks == [], "slow is no lie"
+        source = slow_donor_at(one, 0.3)
+        with pytest.raises(StateUnavailable, match=r"nothing whole within 0\.\d+ s"):
+            two.run_coroutine(lambda node: download(node.network, [source], terms(timeout_s=0.7), failed))
+        assert failed.marks == ["slow"], "so that the next attempt does not begin with it"
+
+
+def test_a_donor_that_dribbles_is_left_for_the_next_long_before_the_time_is_over() -> None:
+    with swarm(3) as [one, two, three_]:
+        # Every part comes in time; all seven of them, two at a time, would take 6 s, which is more than half of 8.
+        slow, quick = slow_donor_at(one, 1.5), source_of(two, donor_at(two, state_of(7)), "quick")
+        asked = terms(timeout_s=8.0, request_timeout_s=2.0)
+        failed = Failures()
+        got = three_.run_coroutine(lambda node: download(node.network, [slow, quick], asked, failed))
+        assert (got.epoch, failed.marks) == (7, ["slow"])
+
+
+def test_one_slow_donor_does_not_get_the_time_of_the_others() -> None:
+    with swarm(3) as [one, two, three_]:
+        slow, quick = slow_donor_at(one, 3600), source_of(two, donor_at(two, state_of(7)), "quick")
+        asked = terms(timeout_s=6.0, request_timeout_s=3600)
+        failed = Failures()
+        got = three_.run_coroutine(lambda node: download(node.network, [slow, quick], asked, failed))
+        assert (got.epoch, failed.marks) == (7, ["slow"])
 
 
 def test_nobody_there_and_nobody_left() -> None:
@@ -210,20 +233,46 @@ def test_nobody_there_and_nobody_left() -> None:
         donor = donor_at(one, state_of(3))
 
         async def close(node: Node) -> None:
-            donor.close()
+            donor.close(node.network)
 
         one.run_coroutine(close)
-        with pytest.raises(StateUnavailable, match="has left the training"):
+        with pytest.raises(StateUnavailable, match="no method"):
             two.run_coroutine(lambda node: download(node.network, [source_of(one, donor)], terms(), Failures()))
+
+
+def caller(number: int) -> Caller:
+    identity = Identity(bytes([number]) * 32)
+    return Caller(Contact(identity.peer_id, "127.0.0.1", 4000), identity.public_key)
+
+
+def test_peers_that_never_finish_do_not_keep_out_those_who_come_later() -> None:
+    now = 0.0
+    options = DonorOptions(max_downloads=4, idle_s=30.0, total_s=100.0)
+    donor = Donor(lambda: state_of(3), lambda: 0, options=options, clock=lambda: now)
+
+    async def main() -> None:
+        nonlocal now
+        tokens = [parse_offer(await donor._offer(caller(n), b"")).token for n in range(4)]  # type: ignore[arg-type]
+        for now in (29.0, 58.0, 87.0):  # noqa: B007  # the donor's clock
+            for number, token in enumerate(tokens):
+                await donor._part(caller(number), msgspec.json.encode(PartRequest(token, 0)))
+            with pytest.raises(PeerBusy, match="4 peers are downloading"):
+                await donor._offer(caller(9), b"")
+        now = 101.0
+        for number in range(4):  # at once again, before anybody else
+            with pytest.raises(PeerBusy, match="not finished in time") as refused:
+                await donor._offer(caller(number), b"")
+            assert 0 < refused.value.retry_after_s <= 5
+        await donor._offer(caller(9), b"")
+        now = 107.0
+        await donor._offer(caller(0), b"")
+
+    asyncio.run(main())
 
 
 def test_a_download_that_nobody_continues_ends() -> None:
     now = 0.0
     donor = Donor(lambda: state_of(3), lambda: 0, options=DonorOptions(max_downloads=1, idle_s=30.0), clock=lambda: now)
-
-    def caller(number: int) -> Caller:
-        identity = Identity(bytes([number]) * 32)
-        return Caller(Contact(identity.peer_id, "127.0.0.1", 4000), identity.public_key)
 
     async def main() -> None:
         nonlocal now
@@ -243,7 +292,6 @@ def test_a_download_that_nobody_continues_ends() -> None:
             await donor._part(caller(2), msgspec.json.encode(PartRequest(next(iter(donor._downloads)), 9)))
         with pytest.raises(PeerRefused, match="no such request"):
             await donor._part(caller(2), b"\xff")
-        donor.close()
 
     asyncio.run(main())
 

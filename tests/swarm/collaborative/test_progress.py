@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from strobe.errors import UsageError
 from strobe.swarm.collaborative.progress import Looks, Pace, Progress
-from strobe.swarm.collaborative.report import PeerReport, parse_reports, progress_key, report_rules
+from strobe.swarm.collaborative.report import (
+    MOST_EPOCHS_AHEAD,
+    PeerReport,
+    parse_reports,
+    progress_key,
+    report_rules,
+)
 from strobe.swarm.dht import CompositeValidator, RawRecord, ValueWithExpiration
 from strobe.swarm.dht.id import place_of
 from strobe.swarm.dht.value import pack
@@ -68,11 +74,14 @@ def test_time_that_passed_brings_the_end_nearer_but_is_no_progress() -> None:
         (report(samples=10_001), "more than a hundred batches"),
         (report(samples=90, rate=1e6), "faster than anybody"),
         (report(time=0.0, samples=90), "has left"),
+        (report(epoch=5 + MOST_EPOCHS_AHEAD + 1), "further than anybody can follow"),
     ],
 )
 def test_what_cannot_be_true_counts_as_absent(other: PeerReport, why: str) -> None:
-    outlook = progress_of(other).outlook(report(samples=20), NOW)
+    progress = progress_of(other)
+    outlook = progress.outlook(report(samples=20), NOW)
     assert (outlook.samples, outlook.num_peers, outlook.epoch) == (20, 1, 5), why
+    assert progress.ahead(5) == []
 
 
 def test_a_report_grows_stale_while_nobody_looks() -> None:
@@ -135,7 +144,7 @@ def test_whatever_is_reported_the_outlook_makes_sense(others: list[PeerReport], 
     assert samples <= outlook.samples <= samples + len(others) * 10_000
     assert LOOKS.least_s <= outlook.look_again_s <= LOOKS.most_s
     assert 0 <= outlook.seconds_left <= 100
-    assert outlook.epoch >= 5
+    assert 5 <= outlook.epoch <= 5 + MOST_EPOCHS_AHEAD
 
 
 # -- reports as they stand in the DHT

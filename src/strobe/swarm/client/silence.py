@@ -44,5 +44,9 @@ class Silence:
             self._known.pop(peer, None)
 
     def is_silent(self, peer: PeerId) -> bool:
+        return self.left_s(peer) > 0
+
+    def left_s(self, peer: PeerId) -> float:
+        """Return for how long a peer is left out; 0 or less if it is not."""
         known = self._known.get(peer)
-        return known is not None and known[1] > self._clock()
+        return 0.0 if known is None else known[1] - self._clock()

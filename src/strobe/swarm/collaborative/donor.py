@@ -1,8 +1,9 @@
 """The giving side of a state download: offers what this peer has, part by part, to a few peers at a time.
 
 Three methods, whose names begin with a word of this donor's own: `offer` takes a snapshot and says what it consists of,
-`part` gives one part of it, `done` ends the download; so does silence. Peers that download the same state share one
-copy. Who comes when too many are being served hears when to come again.
+`part` gives one part of it, `done` ends the download; so do silence, and taking too long, after which a peer is not
+served for a while that doubles each time: a few that never finish must not keep out all others. Peers that download the
+same state share one copy. Who comes when too many are being served hears when to come again.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final
 import msgspec
 
 from strobe.errors import UsageError
+from strobe.swarm.client.silence import Silence
 from strobe.swarm.collaborative.state import (
     LEAST_PART_BYTES,
     MOST_PART_BYTES,
@@ -32,6 +34,7 @@ from strobe.swarm.tensors import NotFinite
 
 _LEAST_WAIT_S: Final = 0.25
 _MOST_WAIT_S: Final = 30.0
+_MAX_REQUEST_BYTES: Final = 1024
 
 
 class PartRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,16 +54,20 @@ class DonorOptions:
     #: so little that a part does not take long over a slow line
     part_bytes: int = 2 << 20
     max_downloads: int = 4
-    #: a download in which nothing was asked for so long is over
+    #: a download in which nothing was asked for so long is over, and one that takes so long in all
     idle_s: float = 30.0
+    total_s: float = 300.0
 
     def __post_init__(self) -> None:
         if not LEAST_PART_BYTES <= self.part_bytes <= MOST_PART_BYTES:
             raise UsageError(
                 f"part_bytes is {self.part_bytes}; a part has {LEAST_PART_BYTES} to {MOST_PART_BYTES} bytes"
             )
-        if self.max_downloads < 1 or self.idle_s <= 0:
-            raise UsageError(f"{self.max_downloads} downloads, idle for {self.idle_s:g} s; both must be above 0")
+        if self.max_downloads < 1 or self.idle_s <= 0 or self.total_s <= 0:
+            raise UsageError(
+                f"{self.max_downloads} downloads, idle for {self.idle_s:g} s, {self.total_s:g} s in all; "
+                "each must be above 0"
+            )
 
 
 @dataclass(slots=True)
@@ -92,6 +99,8 @@ class Donor:
         self._options = options or DonorOptions()
         self._clock = clock
         self._downloads: dict[str, _Download] = {}
+        #: those who did not finish
+        self._unfinished = Silence(clock=clock)
         self._latest: tuple[int, Snapshot] | None = None
         self._taking = asyncio.Lock()
         self._typical_s = _LEAST_WAIT_S
@@ -100,15 +109,16 @@ class Donor:
     def attach(self, network: Network) -> None:
         """Begin to serve. On the network's loop."""
         offer, part, done = methods_of(self.word)
-        network.serve(offer, self._offer)
-        network.serve(part, self._part)
-        network.serve(done, self._done)
+        network.serve(offer, self._offer, max_payload=0)
+        network.serve(part, self._part, max_payload=_MAX_REQUEST_BYTES)
+        network.serve(done, self._done, max_payload=_MAX_REQUEST_BYTES)
 
-    def close(self) -> None:
-        """Give nothing any more. On the network's loop, which keeps the methods: they refuse from now on."""
-        self._take = None
+    def close(self, network: Network) -> None:
+        """Give nothing any more. On the network's loop."""
+        for method in methods_of(self.word):
+            network.unserve(method)
+        self._take = self._latest = None
         self._downloads.clear()
-        self._drop_idle()
         if self._timer is not None:
             self._timer.cancel()
 
@@ -118,7 +128,9 @@ class Donor:
         return len(self._downloads)
 
     async def _offer(self, caller: Caller, payload: Payload) -> Sendable:
-        self._drop_idle()
+        self._drop_unfinished()
+        if (wait_s := self._unfinished.left_s(caller.id)) > 0:
+            raise PeerBusy("the last download of this peer was not finished in time", wait_s)
         for token in [token for token, download in self._downloads.items() if download.caller == caller.id]:
             del self._downloads[token]  # it begins anew, and so has given that one up
         if len(self._downloads) >= self._options.max_downloads:
@@ -159,7 +171,8 @@ class Donor:
         del self._downloads[request.token]
         self._typical_s = self._clock() - download.began
         self.num_served += 1
-        self._drop_idle()
+        self._unfinished.answered(caller.id)
+        self._drop_unfinished()
         return b""
 
     def _download(self, caller: Caller, payload: Payload) -> tuple[PartRequest, _Download]:
@@ -167,10 +180,10 @@ class Donor:
             request = _decode_request(payload)
         except (msgspec.DecodeError, UnicodeDecodeError) as exc:
             raise PeerRefused(f"no such request: {exc}") from exc
-        self._drop_idle()
+        self._drop_unfinished()
         download = self._downloads.get(request.token)
         if download is None or download.caller != caller.id:
-            raise PeerRefused("this download is not known, or was idle for too long; begin anew")
+            raise PeerRefused("this download is not known, was idle for too long or took too long; begin anew")
         download.used = self._clock()
         return request, download
 
@@ -183,16 +196,18 @@ class Donor:
                 raise PeerRefused("this peer has left the training")
             return self._latest[1]
 
-    def _drop_idle(self) -> None:
-        before = self._clock() - self._options.idle_s
-        for token in [token for token, download in self._downloads.items() if download.used < before]:
-            del self._downloads[token]
+    def _drop_unfinished(self) -> None:
+        now = self._clock()
+        for token, download in list(self._downloads.items()):
+            if now - download.used > self._options.idle_s or now - download.began > self._options.total_s:
+                del self._downloads[token]
+                self._unfinished.failed(download.caller)
         if not self._downloads:
             self._latest = None  # nobody shares it any more
 
     def _watch(self) -> None:
         """Free what those who died on the way held, although nobody asks again."""
-        self._drop_idle()
+        self._drop_unfinished()
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(self._options.idle_s, self._watch) if self._downloads else None
 

@@ -1,7 +1,7 @@
 """The taking side of a state download: tries donors until one has given everything, and believes none of them.
 
-A donor that dies, refuses, lies or stalls is left for the next; one that is busy is asked again when it said to, if the
-others do not help either.
+A donor that dies, refuses, lies or is too slow is left for the next: each has its share of the time, and loses it as
+soon as it is seen that this will not do. One that is busy is asked again when it said to, if the others do not help.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from typing import Any, Final
 import msgspec
 
 from strobe.errors import Error
+from strobe.swarm.client.hosts import heard_at
 from strobe.swarm.collaborative.donor import PartRequest, methods_of
+from strobe.swarm.collaborative.report import MOST_EPOCHS_AHEAD
 from strobe.swarm.collaborative.state import Assembly, Offer, Snapshot, StateMismatch, parse_offer
 from strobe.swarm.net.address import Address
-from strobe.swarm.net.network import Contact, Network, NetworkError, PeerBusy, PeerUnreachable
+from strobe.swarm.net.network import Network, NetworkError, PeerBusy
 
 #: parts that are on their way at a time
 _AHEAD: Final = 2
@@ -29,6 +31,10 @@ _log = logging.getLogger("strobe.swarm.collaborative")
 
 class StateUnavailable(Error):
     """No peer has given its state."""
+
+
+class DonorTooSlow(Error):
+    """At this pace the state is not here in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +53,17 @@ class Terms:
     least_epoch: int
     check: Callable[[Offer], None]
     timeout_s: float = 300.0
-    #: for one part; a donor that takes longer is given up
+    #: for one part; a donor that takes longer is given up, and for so long its pace does not matter
     request_timeout_s: float = 15.0
 
 
 async def download(
     network: Network, sources: Sequence[Source], terms: Terms, failed: Callable[[Source], None]
 ) -> Snapshot:
-    """Return the state of the first that gives it; StateUnavailable if nobody does. `failed` hears who did not."""
+    """Return the state of the first that gives it; StateUnavailable if nobody does.
+
+    `failed` hears who did not, except of those who only were busy.
+    """
     deadline = time.monotonic() + terms.timeout_s
     due = dict.fromkeys(sources, 0.0)
     last = "nobody offers one"
@@ -65,28 +74,29 @@ async def download(
         if left_s <= 0:
             break
         await asyncio.sleep(wait_s)
+        share_s = left_s / len(due)
         try:
-            return await asyncio.wait_for(_download_from(network, source, terms), left_s)
-        except asyncio.TimeoutError:
-            last = f"{source.address}: it is not complete yet"
+            return await asyncio.wait_for(_download_from(network, source, terms, share_s), share_s)
         except PeerBusy as exc:
             last = f"{source.address}: {exc}"
             # Not all at once again: those who were refused together come back apart.
             due[source] = time.monotonic() + exc.retry_after_s * random.uniform(0.5, 1.5)
-        except Error as exc:  # of the network, or because of what it sent
-            last = f"{source.address}: {exc}"
+        except (Error, asyncio.TimeoutError) as exc:  # of the network, or because of what it sent, and how fast
+            last = f"{source.address}: {str(exc) or f'nothing whole within {share_s:g} s'}"
             _log.warning("no state from %s", last)
             del due[source]
             failed(source)
     raise StateUnavailable(f"none of {len(sources)} peers gave its state within {terms.timeout_s:g} s; last, {last}")
 
 
-async def _download_from(network: Network, source: Source, terms: Terms) -> Snapshot:
+async def _download_from(network: Network, source: Source, terms: Terms, share_s: float) -> Snapshot:
     offer_method, part_method, done_method = methods_of(source.word)
-    contact, payload = await _first_answer(network, source.address, offer_method, terms.request_timeout_s)
-    offer = parse_offer(payload)
+    contact = await heard_at(network, source.address, timeout_s=terms.request_timeout_s)
+    offer = parse_offer(await network.call(contact, offer_method, b"", timeout_s=terms.request_timeout_s))
     if offer.epoch < terms.least_epoch:
         raise StateMismatch(f"it is of epoch {offer.epoch}, at least {terms.least_epoch} was promised")
+    if offer.epoch > terms.least_epoch + MOST_EPOCHS_AHEAD:
+        raise StateMismatch(f"it is of epoch {offer.epoch}, over {MOST_EPOCHS_AHEAD} more than {terms.least_epoch}")
     terms.check(offer)
     assembly = await asyncio.to_thread(Assembly, offer)
 
@@ -96,8 +106,13 @@ async def _download_from(network: Network, source: Source, terms: Terms) -> Snap
         await asyncio.to_thread(assembly.fill, number, payload)
 
     numbers = range(len(assembly.parts))
+    began = time.monotonic()
     for first in numbers[::_AHEAD]:
         await _all(*map(fetch, numbers[first : first + _AHEAD]))
+        elapsed_s = time.monotonic() - began
+        expected_s = elapsed_s * len(numbers) / (first + _AHEAD)
+        if expected_s > share_s and elapsed_s > terms.request_timeout_s:
+            raise DonorTooSlow(f"{first + _AHEAD} of {len(numbers)} parts took {elapsed_s:.0f} s of {share_s:.0f} s")
     try:
         await network.call(
             contact, done_method, msgspec.json.encode(PartRequest(offer.token)), timeout_s=terms.request_timeout_s
@@ -116,14 +131,3 @@ async def _all(*works: Coroutine[Any, Any, None]) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _first_answer(network: Network, address: Address, method: str, timeout_s: float) -> tuple[Contact, bytes]:
-    """Return which of a peer's hosts answers, and what."""
-    contacts = address.contacts
-    for contact in contacts[:-1]:
-        try:
-            return contact, bytes(await network.call(contact, method, b"", timeout_s=timeout_s / len(contacts)))
-        except PeerUnreachable:
-            continue
-    return contacts[-1], bytes(await network.call(contacts[-1], method, b"", timeout_s=timeout_s / len(contacts)))

@@ -100,16 +100,19 @@ class Optimizer:
         self._state = state = TrainingState(
             inner, scheduler(inner) if callable(scheduler) else scheduler, extra_tensors
         )
+        # Who gives is as patient as who takes.
+        donor_options = donor_options or DonorOptions(total_s=load_state_timeout_s)
         self._donor = Donor(state.snapshot, lambda: state.version, compression=state_compression, options=donor_options)
         # A peer that cannot be called, or that does not train, has no state to give.
-        gives = not (dht.client_mode or auxiliary)
+        self._gives = not (dht.client_mode or auxiliary)
         # By default so often that everybody hears of the end of an epoch while others still wait for a group.
         looks = looks or Looks(least_s=min(0.25, matchmaking_s / 4), most_s=min(5.0, matchmaking_s / 2))
-        self._tracker = Tracker(dht, run_id, Progress(target_batch_size, looks), word=self._donor.word if gives else "")
+        word = self._donor.word if self._gives else ""
+        self._tracker = Tracker(dht, run_id, Progress(target_batch_size, looks), word=word)
         self._rounds = Rounds(dht, run_id, round_options)
         self._epochs = Epochs(dht, run_id, state, self._tracker, self._rounds, options)
         self._is_open = True
-        if gives:
+        if self._gives:
             dht.run_coroutine(self._attach)
         self._tracker.start()
         self._epochs.pace.resume(time.monotonic())
@@ -222,7 +225,8 @@ class Optimizer:
         self._donor.attach(node.network)
 
     async def _detach(self, node: Node) -> None:
-        self._donor.close()
+        if self._gives:
+            self._donor.close(node.network)
 
     def _check_open(self) -> None:
         if not self._is_open:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from strobe.errors import UsageError
-from strobe.swarm.collaborative.report import PeerReport
+from strobe.swarm.collaborative.report import MOST_EPOCHS_AHEAD, PeerReport
 
 #: More samples than that for one step of the swarm are no progress but nonsense, or meant to end every epoch at once.
 _MOST_BATCHES: Final = 100
@@ -79,11 +79,12 @@ class Progress:
 
     def ahead(self, epoch: int) -> list[tuple[str, PeerReport]]:
         """Return the marks and reports of those who are in a later epoch."""
-        return [item for item in self._others.items() if item[1].epoch > epoch]
+        return [item for item in self._others.items() if epoch < item[1].epoch <= epoch + MOST_EPOCHS_AHEAD]
 
     def outlook(self, own: PeerReport, now: float) -> Outlook:
         """Return what this peer, which is as far as `own` says, can expect."""
-        others = [report for report in self._others.values() if not self._is_stale(report, now)]
+        furthest = own.epoch + MOST_EPOCHS_AHEAD
+        others = [r for r in self._others.values() if r.epoch <= furthest and not self._is_stale(r, now)]
         together = [report for report in others if report.epoch == own.epoch]
         samples = own.samples + sum(report.samples for report in together)
         rate = own.samples_per_s + sum(report.samples_per_s for report in together)

@@ -16,6 +16,8 @@ import msgspec
 from strobe.swarm.dht import RecordValidator, SchemaValidator, SignatureValidator, Subkeys, ValueWithExpiration
 from strobe.swarm.net.identity import Identity
 
+#: A peer that says it is further ahead is not believed: others would have to bring their schedules there, step by step.
+MOST_EPOCHS_AHEAD: Final = 1 << 20
 _MARK: Final = re.compile(r"\[owner:ed25519:[0-9a-f]{64}\]")
 
 
