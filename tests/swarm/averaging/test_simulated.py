@@ -18,6 +18,7 @@ from strobe.swarm.averaging.hub import Hub
 from strobe.swarm.averaging.state import RoundState
 from strobe.swarm.dht.sim.loop import run
 from strobe.swarm.dht.sim.world import World
+from strobe.swarm.net.network import PeerRefused
 
 from . import simulated as sim
 
@@ -45,6 +46,30 @@ def test_everybody_is_in_one_group_and_rounds_mix_until_all_have_the_mean() -> N
             values = [result.values for result in results]
         for mine in values:
             torch.testing.assert_close(mine, mean, atol=1e-6, rtol=0)
+        swarm.check()
+
+    run(main())
+
+
+def test_parts_of_rounds_that_never_begin_leave_nothing_behind() -> None:
+    async def main() -> None:
+        swarm, [peer] = await sim.grow(1)
+        hub = Hub.of(peer.node.network)
+        looking = asyncio.ensure_future(peer.average([1.0]))
+        await asyncio.sleep(0.1)
+
+        def held() -> int:
+            return sum(len(each) for each in vars(hub).values() if isinstance(each, dict))
+
+        before = held()
+        asked = [asyncio.ensure_future(hub._share(bytes([number]) * 16)) for number in range(100)]
+        await asyncio.sleep(0.1)
+        for task in asked[:50]:
+            task.cancel()
+        results = await asyncio.gather(*asked, return_exceptions=True)
+        assert [type(result) for result in results] == [asyncio.CancelledError] * 50 + [PeerRefused] * 50
+        assert held() == before
+        await looking
         swarm.check()
 
     run(main())

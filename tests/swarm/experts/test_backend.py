@@ -97,6 +97,38 @@ def test_gradients_that_are_not_finite_do_not_reach_the_parameters() -> None:
     assert expert.num_steps == 1
 
 
+def test_a_pass_that_fails_half_way_leaves_nothing_to_the_next() -> None:
+    class Fragile(nn.Module):  # type: ignore[misc]
+        """Its last layer has its gradient already when the one before it fails."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.last = nn.Linear(4, 4), nn.Linear(4, 4)
+            self.fails = False
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            hidden = self.first(x)
+            if self.fails:
+                hidden.register_hook(self._fail)
+            return self.last(hidden)
+
+        def _fail(self, grad: torch.Tensor) -> None:
+            raise RuntimeError("out of memory, say")
+
+    for optimizer in ("sgd", "none"):
+        module = Fragile()
+        training = Training(optimizer=optimizer, learning_rate=1.0)
+        expert = ExpertBackend(parse_uid("fragile.0"), module, (torch.zeros(3, 4),), training=training)
+        before = module.last.bias.detach().clone()
+        module.fails = True
+        with pytest.raises(RuntimeError, match="out of memory"):
+            expert.backward([torch.ones(1, 4)], [torch.ones(1, 4)])
+        module.fails = False
+        expert.backward([torch.ones(1, 4)], [torch.ones(1, 4)])
+        assert all(parameter.grad is None for parameter in module.parameters())
+        assert torch.equal(before - module.last.bias, torch.full((4,), 1.0 if optimizer == "sgd" else 0.0))
+
+
 def test_the_rate_rises_and_falls() -> None:
     training = Training(learning_rate=1.0, warmup_steps=4, total_steps=8)
     assert [training.rate_at(step) for step in range(9)] == [0.25, 0.5, 0.75, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]

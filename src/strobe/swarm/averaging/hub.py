@@ -1,11 +1,12 @@
 """The averagers of one peer: whose group a message is about. One of these answers for all that share a network.
 
-A network serves a method once and for good, while averagers come and go.
+It stays while averagers come and go: a method has one handler.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
@@ -29,11 +30,12 @@ class Hub:
     def __init__(self, network: Network) -> None:
         self._matchmakers: dict[str, Matchmaker] = {}
         self._shares: dict[bytes, OwnShare] = {}
-        self._awaited: dict[bytes, asyncio.Event] = {}
-        network.serve(p.JOIN, self._on_join)
+        #: set, and replaced, when another round begins
+        self._news = asyncio.Event()
+        network.serve(p.JOIN, self._on_join, max_payload=p.MAX_JOIN_BYTES)
         network.serve(p.PART, self._on_part)
-        network.serve(p.ALIVE, self._on_alive)
-        network.serve(p.LEAVE, self._on_leave)
+        network.serve(p.ALIVE, self._on_alive, max_payload=p.MAX_IN_ROUND_BYTES)
+        network.serve(p.LEAVE, self._on_leave, max_payload=p.MAX_IN_ROUND_BYTES)
 
     @classmethod
     def of(cls, network: Network) -> Hub:
@@ -54,8 +56,8 @@ class Hub:
     def begin(self, group_id: bytes, share: OwnShare) -> None:
         """Hand messages of this round to what answers for our share."""
         self._shares[group_id] = share
-        if (awaited := self._awaited.pop(group_id, None)) is not None:
-            awaited.set()
+        self._news.set()
+        self._news = asyncio.Event()
 
     def end(self, group_id: bytes) -> None:
         self._shares.pop(group_id, None)
@@ -102,13 +104,12 @@ class Hub:
         return any(matchmaker.is_looking for matchmaker in self._matchmakers.values())
 
     async def _share(self, group_id: bytes) -> OwnShare:
-        if group_id not in self._shares and self._is_looking:
-            # Others may have been told before us that the group is complete.
-            awaited = self._awaited.setdefault(group_id, asyncio.Event())
-            try:
-                await asyncio.wait_for(awaited.wait(), _PATIENCE_S)
-            except asyncio.TimeoutError:
-                self._awaited.pop(group_id, None)
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + _PATIENCE_S
+        # Others may have been told before us that the group is complete. Nothing is kept about it: strangers name it.
+        while group_id not in self._shares and self._is_looking and (left_s := deadline - clock()) > 0:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._news.wait(), left_s)
         share = self._shares.get(group_id)
         if share is None:
             raise PeerRefused("no such round here, or it is over")

@@ -32,6 +32,9 @@ VALUES: Final = "values"
 MAX_GATHERED_BYTES: Final = 64 << 10
 MAX_MEMBERS: Final = 1024
 MAX_PREFIX: Final = 256
+#: all of a `join`, or of what is said about a round
+MAX_JOIN_BYTES: Final = MAX_GATHERED_BYTES + (8 << 10)
+MAX_IN_ROUND_BYTES: Final = 256
 GROUP_ID_BYTES: Final = 16
 SCHEMA_BYTES: Final = 20
 

@@ -120,16 +120,20 @@ class ExpertBackend:
     def backward(self, inputs: list[torch.Tensor], grad_outputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """Learn from a batch; return the gradients of its floating-point inputs, in main memory."""
         leaves = [tensor.detach().to(self.device).requires_grad_(tensor.is_floating_point()) for tensor in inputs]
-        with torch.enable_grad():
-            outputs = [output for output in self._call(leaves) if output.is_floating_point()]
-            seeds = [
-                _Seed.apply(output, grad.to(self.device))
-                for output, grad in zip(outputs, grad_outputs, strict=True)
-                if output.requires_grad
-            ]
-            if seeds:
-                torch.autograd.backward(seeds)
-        self._step()
+        try:
+            with torch.enable_grad():
+                outputs = [output for output in self._call(leaves) if output.is_floating_point()]
+                seeds = [
+                    _Seed.apply(output, grad.to(self.device))
+                    for output, grad in zip(outputs, grad_outputs, strict=True)
+                    if output.requires_grad
+                ]
+                if seeds:
+                    torch.autograd.backward(seeds)
+            self._step()
+        finally:  # what a pass that fails leaves behind is not the next one's
+            for parameter in self._parameters:
+                parameter.grad = None
         return [
             (torch.zeros_like(leaf) if leaf.grad is None else leaf.grad).detach().to("cpu")
             for leaf in leaves
@@ -150,8 +154,6 @@ class ExpertBackend:
             else:
                 # One batch that overflows must not be the end of everybody's expert.
                 self.num_skipped += 1
-            for parameter in self._parameters:
-                parameter.grad = None
 
     def _gradients_are_finite(self) -> bool:
         limit = self.training.clip_grad_norm
