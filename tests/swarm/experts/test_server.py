@@ -222,6 +222,24 @@ def _steps_saved(path: Path) -> int:
     return int(decode(path.read_bytes()).metadata["steps"]) if path.exists() else 0
 
 
+def test_a_server_makes_room_for_the_next_on_its_dht(pair: list[DHT]) -> None:
+    payload = encode({"x": torch.zeros(2, HIDDEN)}, {"uid": "ffn.0.1"})
+    for _ in range(2):
+        with server(pair[0], "ffn.0.1") as serving:
+            assert expert(pair[1], "ffn.0.1")(torch.zeros(2, HIDDEN)).shape == (2, HIDDEN)
+        asked: dict[str, Sendable] = {
+            schema.FORWARD: payload,
+            schema.BACKWARD: payload,
+            schema.INFO: b"ffn.0.1",
+            schema.STATUS: b"",
+        }
+        for method, question in asked.items():
+            with pytest.raises(PeerRefused, match="no method"):
+                call(pair[1], pair[0], method, question)
+        with pytest.raises(UsageError, match="make a new one"):
+            serving.start()
+
+
 def test_one_peer_has_one_server(pair: list[DHT], tmp_path: Path) -> None:
     with server(pair[0], "ffn.0.1"):
         second = server(pair[0], "ffn.0.2", checkpoint_dir=tmp_path)

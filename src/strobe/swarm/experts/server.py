@@ -152,6 +152,8 @@ class Server:
 
     def start(self) -> None:
         """Answer requests; return when the experts are declared."""
+        if self._stopping.is_set():
+            raise UsageError("this server was shut down; make a new one, its DHT can be the same")
         if self._is_started:
             return
         self._is_started = True
@@ -229,10 +231,15 @@ class Server:
 
     async def _attach(self, node: Node) -> None:
         self._service.attach(node.network)
-        await self._declare(node)
+        try:
+            await self._declare(node)
+        except BaseException:
+            self._service.detach(node.network)
+            raise
         self._declaring = asyncio.get_running_loop().create_task(self._declare_regularly(node))
 
     async def _detach(self, node: Node) -> None:
+        self._service.detach(node.network)
         if self._declaring is not None:
             self._declaring.cancel()
             await asyncio.gather(self._declaring, return_exceptions=True)

@@ -85,13 +85,18 @@ class Service:
     def attach(self, network: Network) -> None:
         """Begin to answer. On the network's loop."""
         self._loop = asyncio.get_running_loop()
-        network.serve(schema.INFO, self._info)
+        network.serve(schema.INFO, self._info, max_payload=_MAX_ASKED)
         network.serve(schema.FORWARD, functools.partial(self._pass, False))
         network.serve(schema.BACKWARD, functools.partial(self._pass, True))
-        network.serve(schema.STATUS, lambda caller, payload: msgspec.json.encode(self._status()))
+        network.serve(schema.STATUS, lambda caller, payload: msgspec.json.encode(self._status()), max_payload=0)
+
+    def detach(self, network: Network) -> None:
+        """Answer nothing new, so that another service can. On the network's loop."""
+        for method in (schema.INFO, schema.FORWARD, schema.BACKWARD, schema.STATUS):
+            network.unserve(method)
 
     def _info(self, caller: Caller, payload: Payload) -> bytes:
-        uids = bytes(payload[:_MAX_ASKED]).decode(errors="replace").split("\n")[: schema.MAX_DESCRIBED]
+        uids = bytes(payload).decode(errors="replace").split("\n")[: schema.MAX_DESCRIBED]
         known = [self._backends.get(uid) for uid in uids]
         if not any(known):
             raise PeerRefused(f"no expert {', '.join(uids)!r:.80} here")
