@@ -137,6 +137,8 @@ class BadStream:
         self.cut_after: int | None = None
         self.is_silent = False
         self.pause: asyncio.Event | None = None
+        #: as `pause`, only for what comes from the target
+        self.pause_answers: asyncio.Event | None = None
         self.accepted = 0
         self.log = bytearray()
 
@@ -149,11 +151,17 @@ class BadStream:
         self._writers += [writer, far_writer]
         budget, self.cut_after = self.cut_after, None
         await asyncio.gather(
-            self._pump(reader, far_writer, budget, self.log), self._pump(far_reader, writer, None, bytearray())
+            self._pump(reader, far_writer, budget, self.log),
+            self._pump(far_reader, writer, None, bytearray(), is_answer=True),
         )
 
     async def _pump(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, budget: int | None, log: bytearray
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        budget: int | None,
+        log: bytearray,
+        is_answer: bool = False,
     ) -> None:
         passed = 0
         try:
@@ -163,8 +171,9 @@ class BadStream:
                     log += piece
                 if budget is not None and passed > budget:
                     break
-                if self.pause is not None:
-                    await self.pause.wait()
+                for pause in (self.pause, self.pause_answers if is_answer else None):
+                    if pause is not None:
+                        await pause.wait()
                 if not self.is_silent:
                     writer.write(piece)
                     await writer.drain()

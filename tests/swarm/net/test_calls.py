@@ -195,7 +195,7 @@ def test_cancelling_a_call_cancels_the_handler(size: int) -> None:
             await asyncio.wait_for(ended.wait(), 5)
             assert not ann.calls.live
             assert await ann.call(bob.address.contact, "echo", b"!", timeout_s=5) == b"!"
-            assert bob.serving.inbound_bytes == 0
+            assert bob.serving.load.inbound_bytes == 0
 
     run(work())
 

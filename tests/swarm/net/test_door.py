@@ -225,7 +225,7 @@ def _state(network: PeerNetwork) -> tuple[int, ...]:
         network.num_sessions,
         network.handshakes.num_half_open,
         len(network.streams.live),
-        network.serving.inbound_bytes,
+        network.serving.load.inbound_bytes,
         len(network.calls.live),
     )
 
@@ -286,7 +286,7 @@ def test_garbage_of_a_peer_that_proved_itself_changes_nothing(garbage: list[byte
             bob._sweep()
             bob._sweep()
             assert bob.num_sessions == 1
-            assert bob.serving.inbound_bytes == 0
+            assert bob.serving.load.inbound_bytes == 0
             # the mess may have used numbers up: a new session works whatever happened to this one
             ann._sessions.drop(session)
             assert await ann.call(bob.address.contact, "echo", b"y", timeout_s=5) == b"y"

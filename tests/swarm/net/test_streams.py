@@ -28,7 +28,7 @@ def test_many_large_payloads_share_one_connection_in_both_directions(suite: Suit
             ]
             for got, sent in zip(await asyncio.gather(*calls), payloads, strict=True):
                 assert hashlib.sha256(got).digest() == hashlib.sha256(sent).digest()
-            assert ann.serving.inbound_bytes == bob.serving.inbound_bytes == 0
+            assert ann.serving.load.inbound_bytes == bob.serving.load.inbound_bytes == 0
             # each side may have opened one before it saw the other's
             assert len(ann.streams.live) <= 2
 
@@ -122,7 +122,7 @@ def test_a_method_with_a_limit_of_its_own_refuses_before_the_payload_is_read() -
             for size in (1001, 20_000, 64 * MB):
                 with pytest.raises(PeerRefused, match=f"{size} bytes is over this peer's limit of 1000 for 'note'"):
                     await ann.call(contact, "note", bytes(size), timeout_s=5)
-                assert bob.serving.inbound_bytes == 0
+                assert bob.serving.load.inbound_bytes == 0
             await ann.call(contact, "note", bytes(1000), timeout_s=5)
             assert sizes == [1000]
             assert len(await ann.call(contact, "echo", bytes(MB), timeout_s=5)) == MB
@@ -149,7 +149,7 @@ def test_more_at_once_than_there_is_memory_for_is_busy() -> None:
             answers = await asyncio.gather(*calls, return_exceptions=True)
             assert any(isinstance(answer, PeerBusy) for answer in answers)
             assert sum(not isinstance(answer, BaseException) for answer in answers) >= 1
-            assert bob.serving.inbound_bytes == 0
+            assert bob.serving.load.inbound_bytes == 0
             assert len(await ann.call(bob.address.contact, "echo", bytes(MB), timeout_s=5)) == MB
 
     run(work())
@@ -175,7 +175,7 @@ def test_a_connection_that_is_cut_costs_no_call() -> None:
             payload = os.urandom(8 * MB)
             assert await ann.call(contact, "once", payload, timeout_s=20) == payload
             assert (runs, proxy.accepted) == ([8 * MB], 2)
-            assert bob.serving.inbound_bytes == 0
+            assert bob.serving.load.inbound_bytes == 0
 
     run(work())
 
@@ -350,12 +350,12 @@ def test_idle_connections_are_closed_and_stalled_ones_too() -> None:
                 await asyncio.sleep(0.005)
             assert len(await ann.call(contact, "echo", bytes(MB), timeout_s=10)) == MB
             task = asyncio.create_task(ann.call(contact, "echo", bytes(40 * MB), timeout_s=10))
-            while not bob.serving.inbound_bytes:
+            while not bob.serving.load.inbound_bytes:
                 await asyncio.sleep(0.001)
             proxy.is_silent = True
             await asyncio.sleep(0.2)
             bob._sweep()
-            while bob.serving.inbound_bytes:
+            while bob.serving.load.inbound_bytes:
                 await asyncio.sleep(0.005)
             task.cancel()
 

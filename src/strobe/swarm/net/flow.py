@@ -29,6 +29,9 @@ class TokenBucket:
         self._tokens -= 1.0
         return True
 
+    def is_full(self, now: float) -> bool:
+        return self._tokens + (now - self._at) * self._rate >= self._burst
+
     def wait_s(self) -> float:
         """Return how long until there is a token."""
         return max(0.0, 1.0 - self._tokens) / self._rate

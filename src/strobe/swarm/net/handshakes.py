@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from strobe.swarm.net import packet as p
+from strobe.swarm.net.account import Account
 from strobe.swarm.net.cipher import Suite
 from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.handshake import Ephemeral, HandshakeFailed, Initiator, Keys, Responder
@@ -90,6 +91,7 @@ class Handshakes:
         suite: Suite,
         limits: Limits,
         indices: dict[int, Session | Dial | HalfOpen],
+        account_of: Callable[[PeerId, float], Account],
         established: Callable[[Session, list[Call]], None],
         now: float,
     ) -> None:
@@ -97,6 +99,7 @@ class Handshakes:
         self._suite = suite
         self._limits = limits
         self._indices = indices
+        self._account_of = account_of
         self._established = established
         self._ephemeral: Ephemeral | None = None
         self._bucket = TokenBucket(limits.handshakes_per_s, limits.handshakes_per_s, now)
@@ -263,6 +266,7 @@ class Handshakes:
             remote_index=remote_index,
             port=port,
             address=address,
+            account=self._account_of(keys.peer_id, now),
             limits=self._limits,
             now=now,
         )

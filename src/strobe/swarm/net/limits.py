@@ -17,6 +17,9 @@ class Limits:
     #: bytes of large requests and replies being received or worked on: one peer's, everybody's
     max_inbound_per_peer: int = 512 << 20
     max_inbound: int = 1 << 30
+    #: bytes of replies that wait until they are fetched or read: one peer's, everybody's
+    max_outbound_per_peer: int = 512 << 20
+    max_outbound: int = 1 << 30
     #: requests of one peer: lasting rate per second, and how many at once after a pause
     requests_per_s: float = 5_000.0
     burst: int = 10_000
@@ -28,7 +31,8 @@ class Limits:
     max_in_flight: int = 256
     #: calls that wait or are on the way
     max_calls: int = 65_536
-    #: sessions kept; the ones idle longest go first
+    #: sessions kept, of one peer and in all; the ones idle longest go first
+    max_sessions_per_peer: int = 16
     max_sessions: int = 8192
     session_lifetime_s: float = 3600.0
     #: strangers between their first and last packet; from half of it on they have to prove their address first

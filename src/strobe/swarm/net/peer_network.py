@@ -52,9 +52,11 @@ class PeerNetwork:
         self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._sessions = Sessions(identity.peer_id, limits)
-        self.serving = Serving(limits)
+        self.serving = Serving(limits, self._sessions.accounts.all)
         self.calls = Calls(limits, self._to_stream)
-        self.handshakes = Handshakes(identity, suite, limits, self._sessions.indices, self._on_established, now)
+        self.handshakes = Handshakes(
+            identity, suite, limits, self._sessions.indices, self._sessions.accounts.of, self._on_established, now
+        )
         self.relaying = Relaying(self, suite.tag_bytes)
         self.incoming = Incoming(
             self._sessions, self.handshakes, self.relaying, self.serving, self.calls, self._on_session_lost
@@ -259,7 +261,7 @@ class PeerNetwork:
 
     def _on_established(self, session: Session, calls: list[Call]) -> None:
         for evicted in self._sessions.install(session):
-            self._retire(evicted)
+            self.streams.end(evicted)
         if session.is_dialled and not any(not call.future.done() for call in calls):
             session.port.send(session.finish or b"", session.address)
         for call in calls:
@@ -318,9 +320,5 @@ class PeerNetwork:
         self.streams.sweep(now)
         self.relaying.sweep(now)
         for session in self._sessions.sweep(now):
-            self._retire(session)
+            self.streams.end(session)
         self._sweeper = self._loop.call_later(_SWEEP_S, self._sweep)
-
-    def _retire(self, session: Session) -> None:
-        if session.stream is not None:
-            session.stream.cancel()

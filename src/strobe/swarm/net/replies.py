@@ -6,6 +6,7 @@ ones need its room. A request whose reply is gone is still known as seen, so its
 
 from __future__ import annotations
 
+from strobe.swarm.net.account import Account
 from strobe.swarm.net.network import Sendable
 from strobe.swarm.net.seen import Seen
 
@@ -40,16 +41,17 @@ Kept = bytes | Running | Sent | Large
 class Replies:
     """What became of the peer's requests, in the order in which they were last asked for."""
 
-    __slots__ = ("_bytes", "_floor", "_kept", "_seen", "_stale", "num_large")
+    __slots__ = ("_account", "_bytes", "_floor", "_is_closed", "_kept", "_seen", "_stale")
 
-    def __init__(self) -> None:
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._is_closed = False
         self._seen = Seen()
         self._floor = 0
         self._kept: dict[int, Kept] = {}
         #: of those that are kept, the ones that were there at the last sweep already
         self._stale: set[int] | frozenset[int] = _NONE
         self._bytes = 0
-        self.num_large = 0
 
     def is_new(self, number: int) -> bool:
         return self._seen.is_new(number)
@@ -73,11 +75,11 @@ class Replies:
 
     def keep(self, number: int, reply: bytes | Large) -> None:
         """Put a reply in the place of a request that is running."""
-        if self._kept.get(number) is not RUNNING:
+        if self._kept.get(number) is not RUNNING or self._is_closed:
             return
         self._kept[number] = reply
         if isinstance(reply, Large):
-            self.num_large += 1
+            self._account.take_out(len(reply.payload))
         else:
             self._bytes += len(reply)
             if self._bytes > _MAX_BYTES:
@@ -96,7 +98,7 @@ class Replies:
         if isinstance(kept, bytes):
             self._bytes -= len(kept)
         elif isinstance(kept, Large):
-            self.num_large -= 1
+            self._account.free_out(len(kept.payload))
 
     def find(self, number: int) -> Kept | None:
         """Return what became of a request that was seen, if it is still known."""
@@ -107,7 +109,7 @@ class Replies:
         return kept
 
     def hand_over(self, number: int) -> None:
-        """Note that a stream took over the reply, which was running or kept until now."""
+        """Note that a stream took over a large reply that was kept until now."""
         self.drop(number)
         self._kept[number] = SENT
 
@@ -122,6 +124,12 @@ class Replies:
             if self._kept.get(number) is not RUNNING:
                 self.drop(number)
         self._stale = set(self._kept) if self._kept else _NONE
+
+    def close(self) -> None:
+        """Keep nothing any more: the session is gone, and nobody sweeps it."""
+        self._is_closed = True
+        for number in list(self._kept):
+            self.drop(number)
 
     def __len__(self) -> int:
         return len(self._kept)

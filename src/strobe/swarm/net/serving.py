@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from strobe.errors import UsageError
 from strobe.swarm.net import message as m
+from strobe.swarm.net.account import Account, Load
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Handler, Payload, PeerBusy, PeerRefused, Pieces, Sendable
 from strobe.swarm.net.replies import Large, Running, Sent
@@ -21,8 +22,6 @@ from strobe.swarm.net.session import Session
 _log = logging.getLogger("strobe.swarm.net")
 _BUSY_S = 0.25
 _PATIENCE_S = 2.0
-#: replies that wait for a peer to open a stream
-_MAX_UNFETCHED = 8
 _BUFFERS = (bytes, bytearray, memoryview, Pieces)
 
 
@@ -34,15 +33,15 @@ class _Served(NamedTuple):
 class Serving:
     """The handlers of one network and the requests they work on."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, everybody: Load) -> None:
         self._limits = limits
+        #: what all peers together take
+        self.load = everybody
         self._methods: dict[bytes, _Served] = {}
         self._tasks: dict[tuple[int, int], asyncio.Future[Sendable]] = {}
         self.served = 0
         self.failed = 0
         self.refused = 0
-        #: bytes of large payloads held for handlers
-        self.inbound_bytes = 0
 
     def serve(self, method: str, handler: Handler, max_payload: int | None = None) -> None:
         name = method.encode("ascii", errors="replace")
@@ -67,15 +66,14 @@ class Serving:
                 return refusal
         elif size > limits.max_payload:
             return PeerRefused(f"the reply has {size} bytes, over the limit of {limits.max_payload}")
-        if session.inbound_bytes + size > limits.max_inbound_per_peer or self.inbound_bytes + size > limits.max_inbound:
+        account = session.account
+        if (
+            account.inbound_bytes + size > limits.max_inbound_per_peer
+            or self.load.inbound_bytes + size > limits.max_inbound
+        ):
             return PeerBusy(f"no room for {size} bytes: other large payloads are being received", _BUSY_S)
-        session.inbound_bytes += size
-        self.inbound_bytes += size
+        account.take_in(size)
         return None
-
-    def release(self, session: Session, size: int) -> None:
-        session.inbound_bytes -= size
-        self.inbound_bytes -= size
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -118,7 +116,7 @@ class Serving:
     ) -> None:
         """Start the handler, unless the request was seen before; `held` bytes are released when it is answered."""
         if not self.is_new(session, number, by_stream):
-            self.release(session, held)
+            session.account.free_in(held)
             return
         session.replies.begin(number, oldest)
         session.used = now
@@ -141,6 +139,7 @@ class Serving:
                 self._answer(session, number, result, by_stream, held)
             else:
                 session.running += 1
+                session.account.running += 1
                 task = asyncio.ensure_future(result)
                 self._tasks[session.index, number] = task
                 # A callback, not a task around it: it comes even when the task is cancelled before it began.
@@ -149,13 +148,23 @@ class Serving:
     def _refusal(
         self, session: Session, served: _Served | None, method: bytes, size: int, now: float
     ) -> PeerRefused | None:
-        limits = self._limits
-        if not session.bucket.take(now):
-            return PeerBusy(f"more than {limits.requests_per_s:g} requests per second", session.bucket.wait_s())
+        limits, account = self._limits, session.account
+        if not account.bucket.take(now):
+            return PeerBusy(f"more than {limits.requests_per_s:g} requests per second", account.bucket.wait_s())
         if served is None or size > served.max_payload:
             return _unfit(served, method, size)
-        if session.running >= limits.max_running_per_peer or len(self._tasks) >= limits.max_running:
+        if account.running >= limits.max_running_per_peer or len(self._tasks) >= limits.max_running:
             return PeerBusy("too many requests under way", _BUSY_S)
+        return self._unread(account, 0)
+
+    def _unread(self, account: Account, size: int) -> PeerBusy | None:
+        """Return why a reply of this size has no place: others before it were not fetched or read."""
+        limits, load = self._limits, self.load
+        if (
+            account.outbound_bytes + size > limits.max_outbound_per_peer
+            or load.outbound_bytes + size > limits.max_outbound
+        ):
+            return PeerBusy("no room for a reply: earlier ones wait to be read", _BUSY_S)
         return None
 
     def _failure(self, method: bytes, fault: BaseException) -> PeerRefused:
@@ -167,6 +176,7 @@ class Serving:
         self, session: Session, number: int, method: bytes, by_stream: bool, held: int, task: asyncio.Future[Sendable]
     ) -> None:
         session.running -= 1
+        session.account.running -= 1
         del self._tasks[session.index, number]
         if task.cancelled():
             answer: Sendable | PeerRefused = PeerRefused("cancelled")
@@ -183,7 +193,7 @@ class Serving:
         self, session: Session, number: int, answer: Sendable | PeerRefused, by_stream: bool, held: int = 0
     ) -> None:
         if held:
-            self.release(session, held)
+            session.account.free_in(held)
         if isinstance(answer, PeerRefused):
             message = m.refused(number, answer)
         elif len(answer) + m.HEAD.size > session.max_message:
@@ -195,12 +205,14 @@ class Serving:
         _say(session, message, by_stream)
 
     def _answer_large(self, session: Session, number: int, payload: Sendable, by_stream: bool) -> None:
-        limit = self._limits.max_payload
-        if len(payload) > limit:
-            refusal = PeerRefused(f"the reply has {len(payload)} bytes, over this peer's limit of {limit}")
+        limit, size = self._limits.max_payload, len(payload)
+        refusal: PeerRefused | None
+        if size > limit:
+            refusal = PeerRefused(f"the reply has {size} bytes, over this peer's limit of {limit}")
+        else:
+            refusal = self._unread(session.account, size)
+        if refusal is not None:
             self._answer(session, number, refusal, by_stream)
-        elif session.stream is None and session.replies.num_large >= _MAX_UNFETCHED:
-            self._answer(session, number, PeerBusy("large replies wait to be fetched", _BUSY_S), by_stream)
         else:
             session.replies.keep(number, Large(payload))
             self._send_large(session, number, payload)
@@ -218,6 +230,8 @@ class Serving:
         task = self._tasks.get((session.index, number))
         if task is not None:
             task.cancel()
+        else:
+            session.replies.drop(number)
 
     async def close(self) -> None:
         """Cancel what is being worked on, and wait a little for it."""

@@ -10,8 +10,9 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from strobe.swarm.net import message as m
+from strobe.swarm.net.account import Account
 from strobe.swarm.net.cipher import Cipher, InvalidTag, Suite
-from strobe.swarm.net.flow import RoundTrip, TokenBucket, Window
+from strobe.swarm.net.flow import RoundTrip, Window
 from strobe.swarm.net.handshake import Keys
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Caller, Contact
@@ -60,15 +61,14 @@ class Session:
         "_suite",
         "_warm",
         "_window_in",
+        "account",
         "address",
         "attached",
         "attaches",
         "born",
-        "bucket",
         "caller",
         "calls",
         "finish",
-        "inbound_bytes",
         "index",
         "is_dialled",
         "is_resting",
@@ -95,6 +95,7 @@ class Session:
         remote_index: int,
         port: Port,
         address: SocketAddress,
+        account: Account,
         limits: Limits,
         now: float,
     ) -> None:
@@ -127,10 +128,9 @@ class Session:
         self.round_trip = RoundTrip()
         self.window = Window(limits.max_in_flight_per_peer)
         # what the other side asks
-        self.replies = Replies()
-        self.bucket = TokenBucket(limits.requests_per_s, limits.burst, now)
+        self.account = account
+        self.replies = Replies(account)
         self.running = 0
-        self.inbound_bytes = 0
         # streams
         self.stream: Stream | None = None
         self.attaches = 0

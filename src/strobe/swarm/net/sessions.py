@@ -5,6 +5,7 @@ A session that is too old takes no new calls, so the next call shakes hands agai
 
 from __future__ import annotations
 
+from strobe.swarm.net.account import Accounts
 from strobe.swarm.net.handshakes import Dial, HalfOpen
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import Contact, PeerId
@@ -29,6 +30,7 @@ class Sessions:
         self._by_contact: dict[Contact, Session] = {}
         self._all: dict[Session, None] = {}
         self._num_sweeps = 0
+        self.accounts = Accounts(limits)
         self.indices: dict[int, Session | Dial | HalfOpen] = {}
 
     def __len__(self) -> int:
@@ -45,15 +47,20 @@ class Sessions:
     def install(self, session: Session) -> list[Session]:
         """Take a new session; returns those that had to make room."""
         self._all[session] = None
+        self.accounts.add(session)
         contact = session.contact
         other = self._by_contact.get(contact)
         if other is None or not self._crossed(other, session):
             self._by_contact[contact] = session
         evicted = []
-        if len(self._all) > self._limits.max_sessions:
-            oldest = min((known for known in self._all if known is not session), key=_keeping)
-            self._forget(oldest)
-            evicted.append(oldest)
+        for known, most in (
+            (session.account.sessions, self._limits.max_sessions_per_peer),
+            (self._all, self._limits.max_sessions),
+        ):
+            if len(known) > most:
+                oldest = min((each for each in known if each is not session), key=_keeping)
+                self._forget(oldest)
+                evicted.append(oldest)
         return evicted
 
     def _crossed(self, older: Session, newer: Session) -> bool:
@@ -76,12 +83,14 @@ class Sessions:
 
     def _forget(self, session: Session) -> None:
         self.drop(session)
-        self._all.pop(session, None)
-        self.indices.pop(session.index, None)
+        del self._all[session], self.indices[session.index]
+        self.accounts.remove(session)
+        session.replies.close()
 
     def sweep(self, now: float) -> list[Session]:
         """Let quiet sessions rest, retire old ones; returns those that are gone."""
         gone = []
+        self.accounts.sweep(now)
         self._num_sweeps += 1
         is_round = self._num_sweeps % _SWEEPS_PER_ROUND == 0
         for session in list(self._all):

@@ -29,6 +29,9 @@ MESSAGE, OPEN_REQUEST, OPEN_REPLY, CHUNK_REQUEST, CHUNK_REPLY, STOP_REQUEST, STO
 CHUNK = 512 << 10
 _FIRST_BUFFER = 16 << 10
 _MAX_SMALL = 64 << 10
+#: Bytes of small frames that wait to be sent before nothing more is read, which would only make more of them. Far more
+#: than sockets hold, so that two ends which both answer a lot do not come to wait for each other.
+_MAX_BACKLOG = 16 << 20
 #: no key seals more frames than this; the next call opens another stream
 _MAX_FRAMES = 1 << 24
 
@@ -47,8 +50,6 @@ class Host(Protocol):
 
     def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         """Take a large payload whose room was reserved: a request's, or (without method) a reply's."""
-
-    def release(self, session: Session, size: int) -> None: ...
 
     def on_attached(self, stream: Stream) -> None: ...
 
@@ -86,6 +87,9 @@ class _Outgoing:
             self._offset = 0
         return piece
 
+    def drop(self) -> None:
+        self._views.clear()
+
 
 class _Incoming:
     __slots__ = ("method", "offset", "oldest", "view")
@@ -104,12 +108,18 @@ class Stream:
         self._loop = asyncio.get_running_loop()
         self.socket = sock
         self.session = session
+        self._account = session.account
         self._out, self._into, self._tag = ciphers
         self._host = host
         self._sent = 0
         self._received = 0
         self._small: deque[bytes] = deque()
+        self._backlog_bytes = 0
         self._large: deque[_Outgoing] = deque()
+        #: of which a chunk is being sent
+        self._current: _Outgoing | None = None
+        #: set while nothing is read, because of the backlog
+        self._drained: asyncio.Future[None] | None = None
         self._incoming: dict[tuple[int, bool], _Incoming] = {}
         self._wake: asyncio.Future[None] | None = None
         self._buffer = bytearray(_FIRST_BUFFER)
@@ -118,13 +128,24 @@ class Stream:
         self.tasks: tuple[asyncio.Task[None], ...] = ()
         #: whether the other end has shown that it knows the session
         self.is_attached = not dialled
-        self.used = self.moved = self.heard = time.monotonic()
+        self.used = self.heard = self._wrote = time.monotonic()
 
     # -- state -------------------------------------------------------------------------------------------------------
 
     @property
     def is_idle(self) -> bool:
-        return not self._small and not self._large and not self._incoming
+        return self._wake is not None and not self._small and not self._large and not self._incoming
+
+    @property
+    def moved(self) -> float:
+        """When anything was last sent or received."""
+        return max(self.heard, self._wrote)
+
+    def is_stalled(self, now: float, patience_s: float) -> bool:
+        """Tell whether one direction stands still in the middle of something, whatever the other does."""
+        is_sending = self._wake is None
+        is_receiving = bool(self._incoming) and self._drained is None
+        return (is_sending and now - self._wrote > patience_s) or (is_receiving and now - self.heard > patience_s)
 
     @property
     def is_spent(self) -> bool:
@@ -134,34 +155,42 @@ class Stream:
 
     def send(self, message: bytes) -> None:
         """Queue a message that fits in one frame."""
-        self._small.append(_framed(MESSAGE, 0, message))
-        self._notify()
+        self._queue(MESSAGE, 0, message)
 
     def announce(self) -> None:
         """Say to the end that opened the stream that its session is known."""
-        self._small.append(_framed(ATTACHED, 0, b""))
-        self._notify()
+        self._queue(ATTACHED, 0, b"")
 
     def send_request(self, number: int, oldest: int, method: bytes, payload: Sendable) -> None:
         outgoing = _Outgoing(number, False, payload)
-        self._small.append(_framed(OPEN_REQUEST, number, _OPEN.pack(outgoing.size, oldest) + method))
         self._large.append(outgoing)
-        self._notify()
+        self._queue(OPEN_REQUEST, number, _OPEN.pack(outgoing.size, oldest) + method)
 
     def send_large(self, number: int, payload: Sendable) -> None:
         """Queue a reply."""
         outgoing = _Outgoing(number, True, payload)
-        self._small.append(_framed(OPEN_REPLY, number, _OPEN.pack(outgoing.size, 0)))
+        self._account.take_out(outgoing.size)
         self._large.append(outgoing)
-        self._notify()
+        self._queue(OPEN_REPLY, number, _OPEN.pack(outgoing.size, 0))
 
     def stop(self, number: int, is_reply: bool) -> None:
         """Send no more of a payload."""
         for outgoing in list(self._large):
             if outgoing.number == number and outgoing.is_reply == is_reply:
                 self._large.remove(outgoing)
+                outgoing.drop()
+                if outgoing is not self._current:
+                    self._over(outgoing)
 
-    def _notify(self) -> None:
+    def _over(self, outgoing: _Outgoing) -> None:
+        if outgoing.is_reply:  # requests are in the memory of whoever calls
+            self._account.free_out(outgoing.size)
+
+    def _queue(self, kind: int, number: int, body: bytes) -> None:
+        frame = _FRAME.pack(len(body), kind, number) + body
+        self._small.append(frame)
+        self._backlog_bytes += len(frame)
+        self._account.take_out(len(frame))
         self.used = time.monotonic()
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
@@ -172,36 +201,42 @@ class Stream:
         scratch = bytearray()
         while True:
             while self._small:  # all of them: a chunk must not overtake its announcement
-                await loop.sock_sendall(sock, self._sealed_small())
+                await self._send_small()
             if not self._large:
                 scratch = bytearray()
                 self._wake = loop.create_future()
                 await self._wake
                 self._wake = None
+                self._wrote = time.monotonic()
                 continue
-            outgoing = self._large.popleft()
+            outgoing = self._current = self._large.popleft()
             piece = outgoing.take()
             if not outgoing.is_done:
                 self._large.append(outgoing)
             head = _FRAME.pack(
                 len(piece) + self._tag, CHUNK_REPLY if outgoing.is_reply else CHUNK_REQUEST, outgoing.number
             )
-            if not self._tag:  # nothing to seal: straight from the caller's memory
-                await loop.sock_sendall(sock, head)
-                await loop.sock_sendall(sock, piece)
-            else:
-                if not scratch:
-                    scratch = bytearray(_FRAME.size + CHUNK + self._tag)
-                end = len(head) + len(piece) + self._tag
-                with memoryview(scratch) as view:
-                    view[: len(head)] = head
-                    self._out.encrypt_into(nonce(self._sent), piece, head, view[len(head) : end])
-                    self._sent += 1
-                    await loop.sock_sendall(sock, view[:end])
-            self.moved = time.monotonic()
+            try:
+                if not self._tag:  # nothing to seal: straight from the caller's memory
+                    await loop.sock_sendall(sock, head)
+                    await loop.sock_sendall(sock, piece)
+                else:
+                    if not scratch:
+                        scratch = bytearray(_FRAME.size + CHUNK + self._tag)
+                    end = len(head) + len(piece) + self._tag
+                    with memoryview(scratch) as view:
+                        view[: len(head)] = head
+                        self._out.encrypt_into(nonce(self._sent), piece, head, view[len(head) : end])
+                        self._sent += 1
+                        await loop.sock_sendall(sock, view[:end])
+            finally:
+                self._current = None
+                if outgoing.is_done:
+                    self._over(outgoing)
+            self._wrote = time.monotonic()
 
-    def _sealed_small(self) -> bytes:
-        frames = []
+    async def _send_small(self) -> None:
+        frames: list[bytes] = []
         size = 0
         while self._small and size < _MAX_SMALL:
             frame = self._small.popleft()
@@ -211,14 +246,23 @@ class Stream:
             frames.append(head)
             frames.append(self._out.encrypt(nonce(self._sent), body, head))
             self._sent += 1
-            size += length
-        return b"".join(frames)
+            size += len(frame)
+        try:
+            await self._loop.sock_sendall(self.socket, b"".join(frames))
+        finally:
+            self._account.free_out(size)
+        self._backlog_bytes -= size
+        self._wrote = time.monotonic()
+        if self._drained is not None and not self._drained.done() and self._backlog_bytes <= _MAX_BACKLOG:
+            self._drained.set_result(None)
 
     # -- in ----------------------------------------------------------------------------------------------------------
 
     async def read(self) -> None:
         """Take what comes until the end; raises StreamBroken and OSError."""
         while True:
+            if self._backlog_bytes > _MAX_BACKLOG:
+                await self._drain()
             while self._end - self._start < _FRAME.size:
                 if not await self._fill(_FRAME.size):
                     return
@@ -236,6 +280,13 @@ class Stream:
             self._take(kind, number, self._start, whole)
             self._start += whole
 
+    async def _drain(self) -> None:
+        """Wait until the other end has read enough of what it caused."""
+        self._drained = self._loop.create_future()
+        await self._drained
+        self._drained = None
+        self.heard = time.monotonic()
+
     async def _fill(self, need: int) -> bool:
         """Receive more, with room for `need` bytes from `_start` on; False at the end of the stream."""
         if self._start == self._end:
@@ -249,7 +300,7 @@ class Stream:
         with memoryview(self._buffer) as view, view[self._end :] as room:
             received = await self._loop.sock_recv_into(self.socket, room)
         self._end += received
-        self.moved = self.heard = time.monotonic()
+        self.heard = time.monotonic()
         return received > 0
 
     def _take(self, kind: int, number: int, start: int, whole: int) -> None:
@@ -296,8 +347,7 @@ class Stream:
         method = None if is_reply else body[_OPEN.size :]
         view = self._host.admit(self.session, number, method, size)
         if view is None:
-            self._small.append(_framed(STOP_REPLY if is_reply else STOP_REQUEST, number, b""))
-            self._notify()
+            self._queue(STOP_REPLY if is_reply else STOP_REQUEST, number, b"")
             return
         self._incoming[key] = _Incoming(method, oldest, view)
 
@@ -329,7 +379,7 @@ class Stream:
             if not received:
                 return False
             have += received
-        self.moved = self.heard = time.monotonic()
+        self.heard = time.monotonic()
         if (number, is_reply) in self._incoming:
             self._advance(number, is_reply, length)
         return True
@@ -338,9 +388,8 @@ class Stream:
         """Take no more of a payload that is coming."""
         incoming = self._incoming.pop((number, is_reply), None)
         if incoming is not None:
-            self._host.release(self.session, len(incoming.view))
-            self._small.append(_framed(STOP_REPLY if is_reply else STOP_REQUEST, number, b""))
-            self._notify()
+            self._account.free_in(len(incoming.view))
+            self._queue(STOP_REPLY if is_reply else STOP_REQUEST, number, b"")
 
     def cancel(self) -> None:
         """Make the stream end."""
@@ -350,12 +399,11 @@ class Stream:
     def close(self) -> None:
         """Free what it holds; only after its tasks have ended."""
         for incoming in self._incoming.values():
-            self._host.release(self.session, len(incoming.view))
+            self._account.free_in(len(incoming.view))
+        for outgoing in self._large:
+            self._over(outgoing)
+        self._account.free_out(sum(map(len, self._small)))
         self._incoming.clear()
         self._large.clear()
         self._small.clear()
         self.socket.close()
-
-
-def _framed(kind: int, number: int, body: bytes) -> bytes:
-    return _FRAME.pack(len(body), kind, number) + body

@@ -284,12 +284,18 @@ class Streams:
             else:
                 self.start(session, call)
 
+    def end(self, session: Session) -> None:
+        """Close all connections of a session that is gone."""
+        for stream in self.live:
+            if stream.session is session:
+                stream.cancel()
+
     def sweep(self, now: float) -> None:
         """Close what is idle, and what stands still in the middle of a payload."""
         self._buffers.sweep()
         for stream in list(self.live):
             session = stream.session
-            stalled = not stream.is_idle and now - stream.moved > self._limits.stream_stall_s
+            stalled = stream.is_stalled(now, self._limits.stream_stall_s)
             unused = stream.is_idle and not session.calls and not session.running
             if stalled or (unused and now - stream.used > self._limits.stream_idle_s):
                 stream.cancel()
@@ -321,15 +327,12 @@ class Streams:
 
     def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         if method is None:
-            self._serving.release(session, len(payload))
+            session.account.free_in(len(payload))
             self._calls.replied(session, number, payload)
         else:
             self._serving.begin(
                 session, number, oldest, method, payload, time.monotonic(), by_stream=True, held=len(payload)
             )
-
-    def release(self, session: Session, size: int) -> None:
-        self._serving.release(session, size)
 
     def on_attached(self, stream: Stream) -> None:
         stream.session.finish = None

@@ -1,0 +1,231 @@
+"""Limits for a peer hold for the peer: over all of its sessions and ports, and over what it does not read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from strobe.swarm.net import Caller, Contact, Identity, Limits, Payload, PeerBusy, PeerNetwork
+from strobe.swarm.net import message as m
+from strobe.swarm.net import stream as stream_module
+from strobe.swarm.net.session import Session
+from tests.swarm.net.peers import bad_stream, peers, run
+
+MB = 1 << 20
+
+
+@asynccontextmanager
+async def faces(count: int) -> AsyncIterator[list[PeerNetwork]]:
+    """One identity at several ports."""
+    identity = Identity.generate()
+    networks = [await PeerNetwork.listen(identity) for _ in range(count)]
+    try:
+        yield networks
+    finally:
+        for network in networks:
+            await network.close()
+
+
+async def outcome(network: PeerNetwork, contact: Contact, method: str, size: int = 0) -> str:
+    try:
+        await network.call(contact, method, bytes(size), timeout_s=20)
+    except PeerBusy:
+        return "busy"
+    return "served"
+
+
+async def until(is_so: Callable[[], bool], what: str) -> None:
+    for _ in range(2000):
+        if is_so():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError(what)
+
+
+def test_the_rate_of_a_peer_is_one_for_all_of_its_ports_and_handshakes() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(requests_per_s=0.01, burst=5)) as (bob,), faces(4) as many:
+            contact = bob.address.contact
+            got = [await outcome(each, contact, "count") for each in many for _ in range(5)]
+            for each in many:
+                each.forget(contact)
+            got += [await outcome(each, contact, "count") for each in many for _ in range(5)]
+            assert got.count("served") == 5
+            assert bob.num_sessions == 8
+            async with peers(1) as (ann,):
+                assert await outcome(ann, contact, "count") == "served"
+
+    run(work())
+
+
+def test_a_peer_that_went_and_came_back_has_no_fresh_rate() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(requests_per_s=0.01, burst=3)) as (bob,):
+            identity, got = Identity.generate(), list[str]()
+            for _ in range(3):
+                ann = await PeerNetwork.listen(identity)
+                got += [await outcome(ann, bob.address.contact, "count") for _ in range(3)]
+                await ann.close()
+                for session in list(bob._sessions._all):
+                    bob._sessions._forget(session)
+                bob._sweep()
+                assert bob.num_sessions == 0
+            assert got.count("served") == 3
+
+    run(work())
+
+
+def test_running_requests_and_bytes_are_counted_for_the_peer() -> None:
+    async def work() -> None:
+        limits = Limits(max_running_per_peer=4, max_inbound_per_peer=3 * MB)
+        async with peers(1, limits=limits) as (bob,), faces(3) as many:
+            contact, release = bob.address.contact, asyncio.Event()
+
+            async def waits(caller: Caller, payload: Payload) -> Payload:
+                await release.wait()
+                return b""
+
+            bob.serve("waits", waits)
+            small = [asyncio.create_task(outcome(each, contact, "waits")) for each in many for _ in range(3)]
+            await until(lambda: sum(task.done() for task in small) == 5, "five of nine are refused")
+            release.set()
+            assert sorted(await asyncio.gather(*small)) == ["busy"] * 5 + ["served"] * 4
+            release.clear()
+            large = [asyncio.create_task(outcome(each, contact, "waits", MB)) for each in many for _ in range(2)]
+            await until(lambda: sum(task.done() for task in large) == 3, "three of six are refused")
+            release.set()
+            assert sorted(await asyncio.gather(*large)) == ["busy"] * 3 + ["served"] * 3
+            assert (bob.serving.load.inbound_bytes, bob.serving.load.outbound_bytes) == (0, 0)
+
+    run(work())
+
+
+def test_sessions_of_one_peer_are_bounded_and_push_nobody_else_out() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(max_sessions_per_peer=3)) as (bob,), peers(1) as (ann,), faces(6) as many:
+            contact = bob.address.contact
+            await outcome(ann, contact, "echo")
+            for each in many:
+                assert await outcome(each, contact, "echo") == "served"
+            assert bob.num_sessions == 4
+            assert await outcome(many[0], contact, "echo") == "served"
+            assert await outcome(ann, contact, "echo") == "served"
+            assert ann.handshakes.completed == 1
+
+    run(work())
+
+
+def test_accounts_are_forgotten_when_they_are_as_good_as_new_and_are_bounded() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(max_sessions=4, burst=3, requests_per_s=0.01)) as (bob,), peers(12) as others:
+            for other in others:
+                await outcome(other, bob.address.contact, "echo")
+            accounts = bob._sessions.accounts
+            assert len(accounts) == 8  # as many without a session as may have one
+            accounts.sweep(float("inf"))
+            assert len(accounts) == 4
+
+    run(work())
+
+
+def _large(caller: Caller, payload: Payload) -> Payload:
+    return bytes(MB)
+
+
+def test_replies_that_are_not_read_are_bounded_and_then_others_come_first() -> None:
+    """The peer has a stream, stops reading it, and asks for more."""
+
+    async def work() -> None:
+        limits = Limits(max_outbound_per_peer=8 * MB, max_outbound=12 * MB)
+        async with peers(1, limits=limits) as (bob,), peers(2) as (ann, eve), bad_stream(bob) as (contact, proxy):
+            load = bob.serving.load
+            bob.serve("large", _large)
+            await ann.call(contact, "echo", bytes(MB), timeout_s=10)
+            proxy.pause = asyncio.Event()
+            calls = [asyncio.create_task(outcome(ann, contact, "large")) for _ in range(60)]
+            await until(lambda: sum(call.done() for call in calls) >= 20, "most are refused")
+            assert 6 * MB <= load.outbound_bytes <= 8 * MB
+            assert await outcome(ann, contact, "count") == "served"  # what is small fits in
+            assert await outcome(eve, bob.address.contact, "large") == "served"
+            proxy.pause.set()
+            got = await asyncio.gather(*calls)
+            assert got.count("served") >= 7
+            await until(lambda: load.outbound_bytes == 0, "all is read")
+            assert await outcome(ann, contact, "large") == "served"
+
+    run(work())
+
+
+@pytest.mark.parametrize("end", ["cancelled", "cut", "closed"])
+def test_what_waits_to_be_read_is_freed_however_it_ends(end: str) -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            load = bob.serving.load
+            bob.serve("large", _large)
+            await ann.call(contact, "echo", bytes(MB), timeout_s=10)
+            proxy.pause = asyncio.Event()
+            calls = [asyncio.create_task(ann.call(contact, "large", b"", timeout_s=20)) for _ in range(40)]
+            await until(lambda: load.outbound_bytes > 3 * MB, "replies wait")
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+            if end == "cut":
+                for each in list(bob.streams.live):
+                    each.cancel()
+            elif end == "closed":
+                await bob.close()
+            else:
+                proxy.pause.set()
+            await until(lambda: load.outbound_bytes == 0, "nothing waits any more")
+
+    run(work())
+
+
+def test_replies_that_nobody_fetches_are_bounded_in_bytes_and_freed() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(max_outbound_per_peer=4 * MB)) as (bob,), peers(1) as (ann,):
+            bob.serve("large", _large)
+            await ann.call(bob.address.contact, "echo", b"", timeout_s=5)
+            session = ann._sessions.get(bob.address.contact)
+            assert session is not None
+            for number in range(100, 150):  # not calls: nobody fetches what they are answered with
+                session.send(m.request(number, 0, b"large", b""))
+            await until(lambda: bob.serving.served >= 4, "they are handled")
+            assert bob.serving.load.outbound_bytes == 4 * MB
+            bob._sweep()
+            bob._sweep()
+            assert bob.serving.load.outbound_bytes == 0
+
+    run(work())
+
+
+def test_answers_to_what_comes_by_stream_do_not_pile_up_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small replies count like large ones; and what asks for still more, refused or not, is not even read."""
+
+    async def work() -> None:
+        monkeypatch.setattr(stream_module, "_MAX_BACKLOG", 256 << 10)
+        async with peers(1, limits=Limits(max_outbound_per_peer=MB)) as (bob,), peers(1) as (ann,):
+            bob.serve("medium", lambda caller, payload: bytes(30_000))
+            async with bad_stream(bob) as (contact, proxy):
+                await ann.call(contact, "echo", bytes(MB), timeout_s=10)
+                session = ann._sessions.get(contact)
+                (theirs,) = (each for each in bob._sessions.indices.values() if isinstance(each, Session))
+                assert session is not None
+                assert session.stream is not None
+                assert theirs.stream is not None
+                proxy.pause_answers = asyncio.Event()
+                for number in range(100, 9000):
+                    session.stream.send(m.request(number, 0, b"medium", b""))
+                theirs_now = theirs.stream
+                await until(lambda: theirs_now._drained is not None, "reading pauses")
+                assert bob.serving.load.outbound_bytes <= MB + (300 << 10)
+                assert bob.serving.served < 2000
+                proxy.pause_answers.set()
+                await until(lambda: theirs_now._drained is None and theirs_now.is_idle, "and goes on")
+                assert bob.serving.served + bob.serving.refused >= 8900
+            await until(lambda: bob.serving.load.outbound_bytes == 0, "all is freed")
+
+    run(work())
