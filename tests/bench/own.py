@@ -121,6 +121,16 @@ class Dies(Plain):
         os.kill(os.getpid(), 9)
 
 
+class Crashes(Plain):
+    """The second of two dies of a fault in its own code; the first waits for it."""
+
+    def compile(self) -> None:
+        if os.environ["RANK"] == "1":
+            print("what the crashed one said", flush=True)
+            os.kill(os.getpid(), 11)
+        time.sleep(3600)
+
+
 class Facts(Plain):
     """Writes down what it was started with, and how many steps it has taken, one file per rank."""
 
@@ -162,4 +172,5 @@ BENCHMARKS = [
     _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),
     _one(config="Facts-2nodes", workload=f"{__file__}:Facts", nodes=2),
     _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),
+    _one(config="Crashes-2dev", workload=f"{__file__}:Crashes", devices=2),
 ]

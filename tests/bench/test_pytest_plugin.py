@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -93,3 +94,18 @@ def test_workers_of_xdist_tell_the_summary(tmp_path: Path) -> None:
     done = _pytest(tmp_path, "--strobe-bench-records", str(path), "-n", "2", "-k", "passed_on")
     assert "test_it.py::test_result_is_passed_on: " in done.stdout
     assert len(list(read_records(path))) == 1
+
+
+@pytest.mark.slow
+def test_the_command_of_a_test_with_a_quote_in_its_name_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
+    path = tmp_path / "mine.jsonl"
+    (tmp_path / "test_quote.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('text', [\"it's one\"])\n"
+        "def test_it(strobe_bench, text):\n"
+        "    strobe_bench(len, text)\n"
+    )
+    _pytest(tmp_path, "test_quote.py", "--strobe-bench-records", str(path))
+    (record,) = read_records(path)
+    assert shlex.split(record.command) == ["pytest", "test_quote.py::test_it[it's one]"]

@@ -11,7 +11,7 @@ import pytest
 
 from strobe.bench import registry
 from strobe.bench.spec import Benchmark, load_workload
-from strobe.errors import Error, UsageError
+from strobe.errors import Error, StrobeWarning, UsageError
 
 OWN = Path(__file__).parent / "own.py"
 
@@ -104,3 +104,36 @@ def test_listing_tables_and_seals_need_no_framework() -> None:
         "sys.exit(int(any(name in sys.modules for name in ('torch', 'numpy'))))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_package_that_cannot_be_loaded_is_named_and_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "broken_benchmarks.py").write_text("import nothing_of_this_name\n")
+    (tmp_path / "odd_benchmarks.py").write_text("BENCHMARKS = [3]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    offers = EntryPoints(
+        EntryPoint(name, f"{name}_benchmarks:BENCHMARKS", registry.ENTRY_POINTS) for name in ("broken", "odd")
+    )
+    monkeypatch.setattr(registry, "entry_points", lambda group: offers.select(group=group))
+    with pytest.warns(StrobeWarning) as told:
+        assert "dlrm/ootb/inference/tiny-100k" in registry.everything()
+    first, second = (str(one.message) for one in told)
+    assert "entry point 'broken'" in first
+    assert "No module named 'nothing_of_this_name'" in first
+    assert "'odd'" in second
+    registry.everything()  # said once, not at every look
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("import os\nimport nothing_of_this_name\n", r"mine.py:2: cannot be imported: ModuleNotFoundError: No module"),
+        ("x = (\n", r"mine.py:1: cannot be imported: SyntaxError: '\(' was never closed"),
+        ("import sys\nsys.exit(3)\n", r"mine.py:2: cannot be imported: SystemExit: 3"),
+    ],
+)
+def test_a_file_that_cannot_be_imported(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    for _ in range(2):
+        with pytest.raises(UsageError, match=complaint):
+            registry.find([str(path)])

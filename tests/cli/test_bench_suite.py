@@ -6,14 +6,24 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from strobe.bench.records import read_records
+from strobe.bench.records import append_records, read_records
+from strobe.bench.registry import find_one
+from strobe.bench.runner.options import Cell, Options
 from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL, USAGE, main
+from strobe.cli.bench_peaks import known_peaks
+from strobe.cli.bench_run import _print_pairs
+from strobe.cli.render import Screen
 from strobe.terminal import Terminal
+from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 
 OWN = Path(__file__).parents[1] / "bench" / "own.py"
 QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
@@ -129,6 +139,9 @@ def test_the_batch_that_fits_the_latency_limit_is_found(home: Path, capsys: pyte
     *trials, best = read_records(home / "bench" / "results.jsonl")
     assert best.id == row["id"]
     assert {1, row["batch_size"]} <= {trial.batch_size for trial in trials}
+    # Trials are the curve's; what is compared is what was measured properly.
+    assert all(trial.is_trial for trial in trials)
+    assert not best.is_trial
 
 
 @pytest.mark.slow
@@ -181,11 +194,8 @@ class _Tty(io.StringIO):
 
 
 def test_the_bar_is_drawn_over_on_a_terminal() -> None:
-    from strobe.bench.registry import find_one
-    from strobe.bench.runner.options import Cell
     from strobe.bench.runner.session import Progress
     from strobe.cli.bench_progress import ProgressLine
-    from strobe.cli.render import Screen
 
     stream = _Tty()
     line = ProgressLine(Screen(), Terminal(stream, environ={"COLUMNS": "60", "TERM": "xterm"}))
@@ -193,3 +203,78 @@ def test_the_bar_is_drawn_over_on_a_terminal() -> None:
     line.show(Progress(cell=cell, repeat=1, num_done=6, num_repeats=24, left_s=90.0))
     line.clear()
     assert stream.getvalue() == "\r\x1b[K█████░░░░░░░░░░░░░░░ 6/24, about 1m 30s left, dlrm/ootb/in…\r\x1b[K"
+
+
+def _without_numpy(*words: str) -> subprocess.CompletedProcess[str]:
+    code = f"import sys; sys.modules['numpy'] = None; from strobe.cli import main; sys.exit(main({list(words)!r}))"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tracking", [[], ["--no-track"]])
+def test_results_are_kept_without_numpy(home: Path, tracking: list[str]) -> None:
+    done = _without_numpy("bench", "run", "own/micro/test/Plain", *QUICK, *tracking)
+    assert done.returncode == OK, done.stderr
+    assert len(list(read_records(home / "bench" / "results.jsonl"))) == 1
+    assert "Plain" in _without_numpy("bench", "table").stdout
+    assert _without_numpy("bench", "history").returncode == OK
+    for words in (["compare", "latest", "latest"], ["run", "own", "--file", str(OWN), "--pairs"]):
+        assert "needs numpy: pip install 'strobe[bench]'" in _without_numpy("bench", *words).stderr
+
+
+def test_a_wrong_output_is_not_so_many_times_as_fast(capsys: pytest.CaptureFixture[str]) -> None:
+    began = msgspec.structs.replace(HERE, started_at="2026-11-16T06:00:00+00:00")
+    rows = [
+        result([100.0, 101.0], environment=began),
+        result([170.0, 171.0], "toy/optimized/inference/one-fp32", environment=began, correctness=wrong()),
+        result([150.0, 151.0], "toy/optimized/inference/one-int8", environment=began),
+    ]
+    _print_pairs(rows, Screen())
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("toy/optimized/inference/one-fp32 B=8: incorrect: B is incorrect: error 0.5")
+    assert second.startswith("toy/optimized/inference/one-int8 B=8: 1.50× OOTB (1.")
+
+
+@pytest.mark.slow
+def test_what_changed_under_its_version_is_refused_or_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(OWN.read_text())
+    words = ["bench", "run", "own/ootb/test/Nap-fp32", *QUICK[:4], "--file", str(path), "--json"]
+    assert main(words) == OK  # a file without seals may change as it likes
+    assert main(["bench", "check", "--file", str(path), "--update", "-q"]) == OK
+    capsys.readouterr()
+    assert main(words) == OK
+    (row,) = _json(capsys)
+    assert row["signs"] == ""
+    path.write_text(OWN.read_text().replace("float(index)", "float(index) + 0"))
+    assert main(words) == USAGE
+    complaint = capsys.readouterr().err
+    assert "own/ootb/test/Nap-fp32 version 1: mine.py changed; raise its version" in complaint
+    assert "--changed" in complaint
+    assert main([*words, "--changed"]) == OK
+    (row,) = _json(capsys)
+    assert row["signs"] == "#"
+    assert row["command"].endswith(" --changed")
+    # Other implementations are measured, with a warning, and marked.
+    assert main([*(word.replace("ootb/test/Nap-fp32", "micro/test/Plain") for word in words)]) == OK
+    (row,) = _json(capsys)
+    assert row["signs"] == "#"
+
+
+def test_machines_in_one_file_have_a_table_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "both.jsonl"
+    append_records(path, [result([1.0], model="Toy"), result([2.0], model="Toy", environment=ELSEWHERE)])
+    assert main(["bench", "table", "--results", str(path), "--json"]) == OK
+    assert [row["score"] for row in _json(capsys)] == [1.0, 2.0]
+
+
+def test_peaks_that_cannot_be_measured_cost_no_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A probe that fails: no python is there to run it.
+    cells = [Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)]
+    args = Namespace(home=None)
+    assert known_peaks(args, cells, Options(python=sys.executable, device="nothing"), Screen()) is None
+    assert "measured without rooflines" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from typing import Any
 from strobe.bench.spec import Benchmark, Tier, without_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
+from strobe.settings.notice import warn_once
 
 ENTRY_POINTS = "strobe.benchmarks"
 TIERS: tuple[Tier, ...] = ("smoke", "ci", "full")
@@ -32,7 +33,11 @@ def installed() -> tuple[Benchmark, ...]:
     """Return what installed packages offer under the entry point group `strobe.benchmarks`."""
     found: list[Benchmark] = []
     for entry in entry_points(group=ENTRY_POINTS):
-        found += _as_benchmarks(entry.load(), f"entry point {entry.name!r} ({entry.value})")
+        origin = f"entry point {entry.name!r} ({entry.value})"
+        try:
+            found += _as_benchmarks(entry.load(), origin)
+        except (Exception, SystemExit) as exc:  # noqa: BLE001 - anybody's code; named, and the others are still there
+            warn_once(origin, f"benchmarks left out: {origin} cannot be loaded: {type(exc).__name__}: {exc}")
     return tuple(found)
 
 

@@ -74,14 +74,17 @@ def system_name(fingerprint: str, torch: str, device: str, threads: int) -> str:
 def measure_peaks(python: str, device: str, threads: int) -> Peaks:
     """Measure in a fresh process; takes several seconds."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    done = subprocess.run(
-        [python, "-m", "strobe.bench.peak_probe", device, str(threads)],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=_LIMIT_S,
-        env={**os.environ, **dict.fromkeys(names, str(threads))},
-    )
+    try:
+        done = subprocess.run(
+            [python, "-m", "strobe.bench.peak_probe", device, str(threads)],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+            env={**os.environ, **dict.fromkeys(names, str(threads))},
+        )
+    except subprocess.TimeoutExpired as exc:
+        raise Error(f"the machine's peaks were not measured within {_LIMIT_S:g} s; it is too busy, or hangs") from exc
     if done.returncode:
         raise Error(f"the machine's peaks could not be measured: {done.stderr.strip()[-300:]}")
     return msgspec.json.decode(done.stdout, type=Peaks)

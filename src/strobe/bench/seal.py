@@ -94,6 +94,11 @@ def read_seals(path: Path = SEALS) -> dict[str, Seal]:
         raise Error(f"{path}: not a file of seals ({exc}); take it from version control again") from exc
 
 
+def seals_beside(path: Path) -> Path:
+    """Return where the seals of a file of one's own are kept."""
+    return path.with_suffix(".seals.json")
+
+
 def write_seals(seals: Mapping[str, Seal], path: Path = SEALS) -> None:
     """Write seals, one benchmark a line, so that a change of one is a change of one line."""
     lines = [f"{json.dumps(key)}: {msgspec.json.encode(seals[key]).decode()}" for key in sorted(seals)]

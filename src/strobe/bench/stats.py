@@ -80,7 +80,7 @@ def digest(samples: Sequence[float]) -> Digest:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """How many times `a` is as large as `b`; `low`..`high` holds it with 95 % confidence, None if n is 1 or `a` has a 0."""
+    """How many times `a` is as large as `b`; `low`..`high` holds it with 95 % confidence; None without a spread."""
 
     value: float
     low: float | None

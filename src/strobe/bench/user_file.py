@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -35,7 +36,21 @@ def load_user_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException as exc:
         del sys.modules[name]
-        raise
+        if isinstance(exc, KeyboardInterrupt):
+            raise
+        raise UsageError(f"{path}{_line_of(exc, place)}: cannot be imported: {_last_line(exc)}") from exc
     return module
+
+
+def _line_of(exc: BaseException, place: Path) -> str:
+    """Return where in the file it went wrong, as compilers write it."""
+    if isinstance(exc, SyntaxError) and exc.filename == str(place):
+        return f":{exc.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == str(place)]
+    return f":{lines[-1]}" if lines else ""
+
+
+def _last_line(exc: BaseException) -> str:
+    return traceback.format_exception_only(exc)[-1].strip()

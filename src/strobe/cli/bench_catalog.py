@@ -95,7 +95,7 @@ def _check(args: argparse.Namespace) -> int:
     from strobe.cli.render import Screen
 
     screen = Screen(args)
-    path = args.file.with_suffix(".seals.json") if args.file else seal.SEALS
+    path = seal.seals_beside(args.file) if args.file else seal.SEALS
     benchmarks = registry.load_file(args.file) if args.file else registry.builtin()
     kept = seal.read_seals(path)
     broken = seal.find_broken(benchmarks, kept)

@@ -86,7 +86,6 @@ def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) 
 
 
 def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen) -> None:
-    from strobe.bench.compare import report
     from strobe.bench.table import number_text, scale_of
 
     rows = []
@@ -100,6 +99,8 @@ def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen
         rows.append((series.name, str(len(series.records)), course, now, unit, against, steps))
     screen.table(_HEADER, rows, right=("SESSIONS", "NOW", "AGAINST BEST"))
     if confirmed is not None:
+        from strobe.bench.compare import report
+
         screen.out()
         screen.table(report.HEADER, [report.cells(row) for row in confirmed.rows], right=report.RIGHT)
     elif any(series.is_worse for series in found):

@@ -33,14 +33,20 @@ def register(commands: Subparsers) -> None:
 
 
 def known_peaks(args: argparse.Namespace, cells: Sequence[Cell], options: Options, screen: Screen) -> Peaks | None:
-    """Return the machine's peaks, measured first if need be; None where torch is not, or no row needs them."""
+    """Return the machine's peaks, measured first if need be; None where they cannot be, or no row needs them."""
     from importlib.util import find_spec
 
     from strobe.bench.spec import is_builtin
+    from strobe.errors import Error
 
     if find_spec("torch") is None or not any(is_builtin(cell.benchmark) for cell in cells):
         return None
-    return _find_peaks(args, options, screen, again=False)
+    try:
+        return _find_peaks(args, options, screen, again=False)
+    except Error as exc:
+        # Rows without "of peak" are better than none.
+        screen.warn(f"{exc}; measured without rooflines")
+        return None
 
 
 def _find_peaks(args: argparse.Namespace, options: Options, screen: Screen, *, again: bool) -> Peaks:

@@ -21,7 +21,7 @@ def register(commands: Subparsers) -> None:
         summary="write the results as a page that needs nothing else",
         detail=(
             "DIRECTORY/index.html has the tables, comparisons, curves and histories, and opens from a disk as well\n"
-            "as from a server; results.jsonl beside it has the raw records. See docs/bench-compare.md."
+            "as from a server; records.jsonl beside it has the raw records. See docs/bench-compare.md."
         ),
         examples=["strobe bench publish site/", "strobe bench publish site/ laptop.jsonl server.jsonl"],
     )

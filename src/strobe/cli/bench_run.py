@@ -15,6 +15,7 @@ from strobe.cli.bench_catalog import add_selection
 from strobe.cli.bench_keep import add_keeping, keep, upload
 from strobe.cli.bench_peaks import known_peaks, with_rooflines
 from strobe.cli.bench_plan import add_effort, plan_run
+from strobe.cli.bench_seals import add_changed, find_changed, mark_changed
 from strobe.cli.bench_table import add_format, print_table, read_results, results_of
 from strobe.cli.parser import Subparsers, add_command, build
 
@@ -49,6 +50,7 @@ def register(commands: Subparsers) -> None:
     )
     add_selection(run)
     add_effort(run)
+    add_changed(run)
     how = run.add_mutually_exclusive_group()
     how.add_argument("--search", action="store_true", help="find the batch size of the best throughput in the limits")
     how.add_argument("--serving", action="store_true", help="queries at random: the best rate within the latency limit")
@@ -85,16 +87,18 @@ def _run(args: argparse.Namespace) -> int:
         return OK
     # A job scheduler's way to say Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if args.pairs:
+        import strobe.bench.compare.significance  # noqa: F401 - what it lacks is said before anything is measured
     cells, options = plan_run(args)
     kept: list[RunDir] = []
-    _warn_of_broken_seals([cell.benchmark for cell in cells], screen)
+    changed = find_changed(args, cells, options, screen)
     peaks = known_peaks(args, cells, options, screen)
     if args.search:
         trials, results = _search(cells, options, screen)
-        kept = keep(args, with_rooflines(trials, peaks))
+        kept = keep(args, with_rooflines(mark_changed(trials, changed), peaks))
     else:
         results = _measure(cells, options, screen)
-    records = with_rooflines(results.records, peaks)
+    records = with_rooflines(mark_changed(results.records, changed), peaks)
     kept += keep(args, records)
     print_table(args, records, screen)
     if cut := sum(0 < len(record.samples) < options.repeats for record in records):
@@ -124,6 +128,8 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> tuple[li
     """
     from dataclasses import replace
 
+    import msgspec
+
     from strobe.bench.batch_search import search
     from strobe.bench.runner.options import Cell
     from strobe.bench.runner.session import Results
@@ -141,7 +147,7 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> tuple[li
             results = _measure([Cell(benchmark, batch_size)], replace(options, repeats=1), screen)
             if results.is_interrupted:
                 raise KeyboardInterrupt
-            trials.append(results.records[0])
+            trials.append(msgspec.structs.replace(results.records[0], is_trial=True))
             screen.note(f"{benchmark.key} B={batch_size}: {score_text(trials[-1])} {benchmark.units}")
             return trials[-1]
 
@@ -153,13 +159,6 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> tuple[li
             screen.note(f"{benchmark.key}: no batch is correct and within the latency limit; the smallest is shown")
         winners.append(Cell(benchmark, choice.best.batch_size or size))
     return trials, _measure(winners, options, screen)
-
-
-def _warn_of_broken_seals(benchmarks: Sequence[Benchmark], screen: Screen) -> None:
-    from strobe.bench import seal
-
-    for broken in seal.find_broken(benchmarks, seal.read_seals()):
-        screen.warn(f"changed under its version, so not comparable with earlier results: {broken}")
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

@@ -7,14 +7,17 @@ import math
 import random
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from strobe.bench.compare.remeasure import Code, checked_out, measure_row
+from strobe.bench.compare import remeasure
+from strobe.bench.compare.remeasure import Code, can_remeasure, checked_out, measure_row
 from strobe.bench.records import Record, append_records, read_records
 from strobe.cli import main
+from strobe.cli.bench_compare import measuring
 from strobe.errors import UsageError
 from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 
@@ -243,3 +246,87 @@ def test_records_of_other_benchmarks_are_not_measured_again(tmp_path: Path) -> N
     record: Record = result([1.0], command="strobe bench load --profile v1-empty")
     with pytest.raises(UsageError, match="only results of `strobe bench run`"):
         measure_row(record, 1, Code())
+
+
+def test_a_command_that_is_none_cannot_be_repeated() -> None:
+    """An older Strobe wrote the names of tests as they are, quotes included."""
+    assert not can_remeasure(result([1.0], command="pytest tests/test_it.py::test_one[it's]"))
+    assert can_remeasure(result([1.0], command="strobe bench run mine --batch 1"))
+
+
+def test_two_systems_cannot_be_confirmed(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = _write(tmp_path / "b.jsonl", 1.0, environment=ELSEWHERE)
+    words = ["bench", "compare", str(base), str(other), "--home", str(tmp_path), "--systems", "--confirm"]
+    assert main(words) == 2
+    assert "leave one of them out" in capsys.readouterr().err
+
+
+RERUN = "strobe bench run toy/ootb/inference/one-fp32 --batch 8"
+
+
+def test_rows_of_another_machine_are_not_measured_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [_write(tmp_path / f"{side}.jsonl", 1.0, command=RERUN) for side in "ab"]
+    assert main(["bench", "compare", *map(str, paths), "--confirm", "--home", str(tmp_path)]) == 0
+    captured = capsys.readouterr()
+    assert "one-fp32 B=8: measured on another machine; measure it again there" in captured.err
+    assert "1 inconclusive" in captured.out
+
+
+def test_an_imported_series_is_not_measured_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        place = msgspec.structs.replace(HERE, git_commit=f"{number:08}")
+        speed = 1.0 if number < 6 else 0.8
+        _write(results, speed, environment=place, id=f"{number:04}", command=RERUN)
+    assert main(["bench", "history", "--confirm", "--results", str(results)]) == 1
+    assert "measured on another machine" in capsys.readouterr().err
+
+
+def test_each_suspect_is_measured_at_its_own_commits(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rows that got slower at different commits: four sides, two commits."""
+    seen: list[tuple[str, str]] = []
+
+    def remember(record: Record, repeats: int, code: Code) -> Record:
+        place = code.checkout or repository
+        seen.append((record.id, (place / "product.py").read_text().strip()))
+        return record
+
+    # Only what each side would run is of interest here; that it runs is tested above.
+    monkeypatch.setattr(remeasure, "measure_row", remember)
+
+    def at(tag: str, name: str) -> Record:
+        return result([1.0], id=name, environment=msgspec.structs.replace(HERE, git_commit=tag))
+
+    sides = [(at("v0", "a1"), at("v1", "b1")), (at("v1", "a2"), at("v0", "b2")), (at("v1", "a3"), at("v1", "b3"))]
+    with measuring(Namespace(code_a=None, code_b=None), sides) as measure:
+        for a, b in sides:
+            measure("A", a, 1)
+            measure("B", b, 1)
+    old, new = "COST_S = 0.01", "COST_S = 0.02"
+    assert seen == [("a1", old), ("b1", new), ("a2", new), ("b2", old), ("a3", new), ("b3", new)]
+
+
+def test_a_row_that_vanished_does_not_pass_a_strict_gate(
+    base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = _write(tmp_path / "b.jsonl", 2.0)
+    words = ["bench", "compare", str(base), str(other), "--strict", "--home", str(tmp_path)]
+    assert main(words) == 0
+    append_records(other, [result([1.0], "toy/ootb/inference/new")])
+    assert main(words) == 0
+    append_records(base, [result([1.0], "toy/ootb/inference/gone")])
+    assert main(words) == 3
+    assert "not compared: toy/ootb/inference/gone B=8: only in A" in capsys.readouterr().err
+
+
+def test_implementations_without_a_pair_are_a_mistake(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "compare", str(base), "--implementations"]) == 2
+    assert "there is no Optimized row" in capsys.readouterr().err
+
+
+def test_a_comment_leads_to_all_results(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "compare", str(base), str(base), "--markdown", "--home", str(tmp_path)]
+    main([*words, "--link", "https://ci.example/1"])
+    assert capsys.readouterr().out.endswith("[All results](https://ci.example/1)\n")
+    main(words)
+    assert "All results" not in capsys.readouterr().out

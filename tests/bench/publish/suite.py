@@ -10,7 +10,7 @@ from functools import cache
 import msgspec
 
 from strobe.bench import latency
-from strobe.bench.records import Correct, Environment, Record, Repeat, Roofline
+from strobe.bench.records import NOT_HERE, Correct, Environment, Record, Repeat, Roofline
 from strobe.bench.spec import Latency as Limit
 
 NUM_SESSIONS = 14
@@ -38,7 +38,7 @@ def records() -> list[Record]:
     """Return everything, oldest first."""
     rng = random.Random(11)
     made = [record for number in range(NUM_SESSIONS) for record in _session(number, rng)]
-    return [*made, *_server(rng), _failed(), _incorrect(rng)]
+    return [*made, *_server(rng), _failed(), _left_out(), _incorrect(rng)]
 
 
 def _environment(number: int, hardware: dict[str, str]) -> Environment:
@@ -122,6 +122,12 @@ def _failed() -> Record:
         error="out of memory: needs 31 GB, the limit is 21 GB", environment=_environment(NUM_SESSIONS - 1, LAPTOP),
         command="strobe bench run cvt/ootb/training/cvt-13 --batch 64",
     )  # fmt: skip
+
+
+def _left_out() -> Record:
+    return msgspec.structs.replace(
+        _failed(), id="9901", benchmark="cvt/ootb/training/cvt-21", config="cvt-21", error=f"{NOT_HERE}needs CUDA"
+    )
 
 
 def _incorrect(rng: random.Random) -> Record:

@@ -96,6 +96,9 @@ def test_a_table_per_system_with_signs_and_badges(open_page: OpenPage) -> None:
     assert cells.all_inner_texts()[1:6] == ["DLRM", "OOTB", "Inference", "tiny-100k", "512"]
     expect(page.locator("tr.row", has_text="cvt-13-int8")).to_contain_text("incorrect")
     expect(page.locator("tr.row", has_text="cvt-13").filter(has_text="failed")).to_have_count(1)
+    left_out = page.locator("tr.row", has_text="cvt-21")
+    expect(left_out).to_contain_text("left out")
+    expect(left_out.locator(".bad")).to_have_count(0)  # it is no failure
     expect(page.get_by_text("unstable", exact=True)).to_have_count(1)
     expect(page.get_by_text("noisy", exact=True)).to_have_count(1)
 

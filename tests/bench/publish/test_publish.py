@@ -14,6 +14,7 @@ from strobe.bench.publish import publish, render
 from strobe.bench.publish.figures import collect
 from strobe.bench.records import append_records, read_records
 from strobe.cli import main
+from strobe.errors import UsageError
 from tests.bench.publish.suite import STEP_AT, records
 
 
@@ -42,12 +43,24 @@ def test_no_text_ends_the_script_it_stands_in() -> None:
 def test_the_raw_records_lie_beside_it(tmp_path: Path) -> None:
     for _ in range(2):  # what is there is replaced
         publish(records(), tmp_path)
-    assert list(read_records(tmp_path / "results.jsonl")) == records()
+    assert list(read_records(tmp_path / "records.jsonl")) == records()
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "index.html", "records.jsonl"])
+def test_what_publish_did_not_write_is_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    if name == "results.jsonl":
+        publish(records(), tmp_path)
+        publish(records(), tmp_path)
+    else:
+        with pytest.raises(UsageError, match=f"{name} was not written by `publish`"):
+            publish(records(), tmp_path)
+    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_figures() -> None:
     found = collect(records())
-    assert [len(system["rows"]) for system in found["systems"]] == [17, 9]
+    assert [len(system["rows"]) for system in found["systems"]] == [18, 9]
     (worse,) = [series for series in found["history"] if series["is_worse"]]
     assert [step["index"] for step in worse["steps"]] == [STEP_AT]
     changed = [row for change in found["systems"][0]["changes"] for row in change["rows"]]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, Record, Repeat
@@ -135,3 +138,21 @@ def test_a_batch_beyond_the_limit_is_refused() -> None:
         Cell(BENCHMARK, 65)
     with pytest.raises(UsageError, match="repeats must be positive"):
         Options(repeats=0)
+
+
+def test_the_command_works_from_any_directory_and_keeps_the_limits() -> None:
+    options = Options(
+        threads=4, device="cuda", timeout_s=30, memory_limit_bytes=1_500_000_000, node=1, master="n0:29500",
+        files=(Path("mine.py"),),
+    )  # fmt: skip
+    command = reproduce(Cell(replace(BENCHMARK, workload="mine.py:Own"), 8), options)
+    assert command.endswith(
+        f"--device cuda --timeout 30 --memory-limit 1.5 --node 1 --master n0:29500 --file {Path.cwd() / 'mine.py'}"
+    )
+
+
+def test_a_row_says_what_it_ran_on() -> None:
+    record = blank_record(CELL, Options(threads=4, device="cuda:1"), Environment(), "")
+    assert (record.device, record.threads) == ("cuda:1", 4)
+    two = blank_record(Cell(replace(BENCHMARK, devices=2), 8), Options(threads=5), Environment(), "")
+    assert (two.device, two.threads) == ("cpu", 2)

@@ -165,6 +165,20 @@ def test_a_group_in_which_one_fails_ends() -> None:
     assert "the fifth step is one too many" in record.error
 
 
+def test_who_crashed_is_blamed_and_not_whom_we_ended_for_it() -> None:
+    record = _measure_one("Crashes-2dev")
+    assert record.error == "killed by SIGSEGV\nwhat the crashed one said"
+
+
+def test_rows_of_several_files_are_one_session(tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(OWN.read_text().replace('model="Own"', 'model="Other"'))
+    cells = [*_cells("Plain"), Cell(registry.find_one("other/micro/test/Plain", [other]), 1)]
+    found = measure(cells, Options(repeats=1, seconds=0.02, files=(OWN, other))).records
+    (moment,) = {record.environment.started_at for record in found}
+    assert moment.count(".") == 1  # sessions of one second are told apart
+
+
 def test_two_nodes_meet_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FACTS", str(tmp_path))
     (port,) = free_ports(1)

@@ -1,4 +1,7 @@
-"""Putting the page together: assets and figures into one HTML file, and the raw records beside it."""
+"""Putting the page together: assets and figures into one HTML file, and the raw records beside it.
+
+What a directory holds already is replaced only if an earlier `publish` wrote it.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,29 @@ from pathlib import Path
 from strobe._version import __version__
 from strobe.bench.publish.figures import collect
 from strobe.bench.records import Record, append_records
+from strobe.errors import UsageError
 
 _ASSETS = Path(__file__).parent / "assets"
 #: in the order in which they need each other
 _SCRIPTS = ("dom.js", "plots.js", "results.js", "comparisons.js", "history.js", "main.js")
 PAGE = "index.html"
-RECORDS = "results.jsonl"
+RECORDS = "records.jsonl"
+#: what every page of ours has, and hardly any other
+_MARK = '<script id="figures" type="application/json">'
 
 
 def publish(records: Sequence[Record], directory: Path, *, title: str = "Benchmarks") -> Path:
-    """Write the page and the records into a directory and return the page's path; what is there is replaced."""
+    """Write the page and the records into a directory and return the page's path; an earlier one is replaced.
+
+    Raises UsageError if there is a file of another origin in the way.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     page = directory / PAGE
+    is_ours = page.is_file() and _MARK in page.read_text(encoding="utf-8", errors="replace")
+    if not is_ours and (taken := [name for name in (PAGE, RECORDS) if (directory / name).exists()]):
+        raise UsageError(
+            f"{directory / taken[0]} was not written by `publish` and is left alone; name another directory"
+        )
     notes = [f"Raw records: {RECORDS} beside this page."]
     page.write_text(render(records, title=title, notes=notes), encoding="utf-8")
     raw = directory / RECORDS

@@ -14,6 +14,8 @@ from strobe.errors import UsageError
 
 #: throughput: steps back to back. serving: queries arrive at random, the best rate within the latency limit
 Scenario = Literal["throughput", "serving"]
+#: of one process, unless asked otherwise
+TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Options:
     device: str = "cpu"
     seed: int = 0
     scenario: Scenario = "throughput"
-    timeout_s: float = 600.0
+    timeout_s: float = TIMEOUT_S
     #: every cell is measured once, but no further repeat begins that would probably end later than this; None: all do
     budget_s: float | None = None
     #: of all processes of a repeat together; None: nine tenths of what is available
@@ -63,9 +65,13 @@ class Options:
         if self.master is not None and not self.master.rpartition(":")[2].isdecimal():
             raise UsageError(f"--master must be HOST:PORT, got {self.master!r}")
 
+    def threads_each(self, benchmark: Benchmark) -> int:
+        """Return how many threads each process of a benchmark has: those on one node share them."""
+        return max(1, self.threads // benchmark.devices)
+
 
 def reproduce(cell: Cell, options: Options) -> str:
-    """Return the command that measures the cell again in the same way."""
+    """Return the command that measures the cell again in the same way, from any directory."""
     words = ["strobe", "bench", "run", cell.benchmark.key, "--batch", str(cell.batch_size)]
     words += ["--repeats", str(options.repeats), "--seconds", f"{options.seconds:g}"]
     words += ["--threads", str(options.threads)]
@@ -75,6 +81,12 @@ def reproduce(cell: Cell, options: Options) -> str:
         words += ["--seed", str(options.seed)]
     if options.scenario != "throughput":
         words.append(f"--{options.scenario}")
+    if options.timeout_s != TIMEOUT_S:
+        words += ["--timeout", f"{options.timeout_s:g}"]
+    if options.memory_limit_bytes is not None:
+        words += ["--memory-limit", str(options.memory_limit_bytes / 1e9)]
+    if options.master is not None:
+        words += ["--node", str(options.node), "--master", options.master]
     if not is_builtin(cell.benchmark):
-        words += [word for path in options.files for word in ("--file", str(path))]
+        words += [word for path in options.files for word in ("--file", str(path.resolve()))]
     return shlex.join(words)

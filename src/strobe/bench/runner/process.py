@@ -64,7 +64,8 @@ def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
 def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome | Failure:
     with _started(directory, jobs, options) as workers:
         why = _wait(workers, options)
-    blamed = _first_to_blame(workers)
+        # Before the others are ended: whom we kill for it has not failed.
+        blamed = _first_to_blame([worker.returncode for worker in workers])
     if why is not None or workers[blamed].returncode:
         lines = _last_lines(directory, blamed)
         if why is None and lines and lines[-1].startswith(NOT_HERE):  # the worker itself has found that out
@@ -78,7 +79,7 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, numbe
     """Return a job per process on this node."""
     per_node = cell.benchmark.devices
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    threads = max(1, options.threads // per_node)
+    threads = options.threads_each(cell.benchmark)
     seat = _first_seat(cell, options, number)
     return [
         Job(
@@ -153,7 +154,8 @@ def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options) -> str |
     """Wait until all are done or one has failed; returns why they must end, if they must."""
     limit = options.memory_limit_bytes or round(_MEMORY_SHARE * available_bytes())
     deadline = time.monotonic() + options.timeout_s
-    while any(worker.poll() is None for worker in workers):
+    # A list: all are asked, so that a death is seen also behind one that lives.
+    while any([worker.poll() is None for worker in workers]):  # noqa: C419 - see above
         if any(worker.returncode for worker in workers):  # the others of its group would wait for ever
             return None
         if time.monotonic() > deadline:
@@ -173,10 +175,12 @@ def _death(code: int, last_lines: Sequence[str]) -> str:
     return f"{last_lines[-1] if last_lines else 'failed without a word'} (exit code {code})"
 
 
-def _first_to_blame(workers: Sequence[subprocess.Popen[bytes]]) -> int:
-    """Return the rank that failed by itself rather than one that we ended for it."""
-    failed = [rank for rank, worker in enumerate(workers) if worker.returncode]
-    return next((rank for rank in failed if workers[rank].returncode > 0), failed[0] if failed else 0)
+def _first_to_blame(codes: Sequence[int | None]) -> int:
+    """Return the rank that failed first, as far as that can be told, given how each has ended so far."""
+    failed = [(rank, code) for rank, code in enumerate(codes) if code]
+    # One that was killed left no word, and those that missed it raised an error about that.
+    killed = [rank for rank, code in failed if code < 0]
+    return next(iter([*killed, *(rank for rank, _ in failed)]), 0)
 
 
 def _end(worker: subprocess.Popen[bytes]) -> None:

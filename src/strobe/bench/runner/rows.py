@@ -48,6 +48,8 @@ def blank_record(cell: Cell, options: Options, environment: Environment, seal: s
         changes=benchmark.changes,
         devices=benchmark.devices,
         nodes=benchmark.nodes,
+        device=options.device,
+        threads=options.threads_each(benchmark),
     )
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from pathlib import Path
+
+import msgspec
 
 from strobe.bench import machine
 from strobe.bench.records import Environment, Record
@@ -74,7 +77,12 @@ class _Session:
         self._report = report
         self._number = 0
         self._began = time.monotonic()
-        environments = {source: machine.describe(source=source) for source in {_source_of(cell) for cell in cells}}
+        # One moment for all: it is what a session is known by, and rows of several repositories belong to one.
+        moment = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        environments = {
+            source: msgspec.structs.replace(machine.describe(source=source), started_at=moment)
+            for source in {_source_of(cell) for cell in cells}
+        }
         self._rows = [_Row(cell, _blank(cell, options, environments[_source_of(cell)])) for cell in cells]
 
     def run(self) -> None:
