@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -88,25 +88,28 @@ class DHT:
             relays=tuple(str(each) for each in relays),
             reachable=reachable,
         )
-        self._host: Host = ProcessHost(self._plan) if process else ThreadHost(self._plan)
+        self._new_host: Callable[[Plan], Host] = ProcessHost if process else ThreadHost
+        self._host: Host | None = None
         self._address: Address | None = None
         self._pid = os.getpid()
         if start:
             self.start()
 
     def start(self, timeout_s: float = _START_S) -> None:
-        """Join the swarm; the constructor has done so unless it was told not to."""
-        if self._address is not None:
+        """Join the swarm; the constructor has done so unless it was told not to. If it fails it can be tried again."""
+        if self._host is not None:
             return
+        host = self._new_host(self._plan)
         try:
-            self._address = self._host.start().result(timeout_s)
+            self._address = host.start().result(timeout_s)
         except BaseException:
-            self._host.stop(timeout_s=5.0)
+            host.stop(timeout_s=5.0)
             raise
+        self._host = host
 
     def shutdown(self, timeout_s: float = 10.0) -> None:
         """Leave the swarm and free the port. What is under way fails; twice does no harm."""
-        if self._address is not None and os.getpid() == self._pid:
+        if self._host is not None and os.getpid() == self._pid:
             self._host.stop(timeout_s)
 
     def __enter__(self) -> DHT:
@@ -121,7 +124,7 @@ class DHT:
     @property
     def address(self) -> Address:
         """Where others reach this peer now: what they take as an initial peer, if it is no client."""
-        if self._address is None:
+        if self._host is None or self._address is None:
             raise UsageError("this DHT has not started; call start()")
         self._address = self._host.address() or self._address
         return self._address
@@ -234,7 +237,7 @@ class DHT:
     @overload
     def _run(self, job: Job[_Result], return_future: bool) -> _Result | Reply[_Result]: ...
     def _run(self, job: Job[_Result], return_future: bool) -> _Result | Reply[_Result]:
-        if self._address is None:
+        if self._host is None:
             raise UsageError("this DHT has not started; call start()")
         if os.getpid() != self._pid:
             raise UsageError(f"this DHT belongs to process {self._pid}; make one in this process ({os.getpid()})")

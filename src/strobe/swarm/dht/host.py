@@ -7,9 +7,8 @@ and ends all three.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -106,8 +105,10 @@ class ThreadHost:
         self._stopping = asyncio.Event()
         self._ready: Reply[Address] = Reply()
         self._node: Node | None = None
+        self._jobs: set[asyncio.Task[Any]] = set()
+        self._lock = threading.Lock()  # for what follows, which other threads use as well
         self._replies: set[Reply[Any]] = set()
-        self._is_stopped = False
+        self._is_over = False
         self._thread = threading.Thread(target=self._run, name="strobe-dht", daemon=True)
 
     def start(self) -> Reply[Address]:
@@ -121,51 +122,63 @@ class ThreadHost:
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
         reply: Reply[_Result] = Reply()
-        try:
+        with self._lock:
+            if self._is_over:
+                raise DhtStopped("this DHT was shut down; make a new one")
+            self._replies.add(reply)
             self._loop.call_soon_threadsafe(self._begin, job, reply)
-        except RuntimeError as exc:  # the loop is closed
-            raise DhtStopped("this DHT was shut down; make a new one") from exc
+        reply.add_done_callback(lambda _: self._forget(reply))
         return reply
 
     def stop(self, timeout_s: float) -> None:
-        if self._is_stopped:
-            return
-        self._is_stopped = True
-        with contextlib.suppress(RuntimeError):  # the loop has ended by itself: the node could not be opened
-            self._loop.call_soon_threadsafe(self._stopping.set)
+        with self._lock:
+            if not self._is_over:
+                self._is_over = True
+                self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             raise DhtStopped(f"the DHT's thread did not end within {timeout_s:g} s; a job on it blocks")
 
     def _begin(self, job: Job[Any], reply: Reply[Any]) -> None:
-        if self._node is None or self._stopping.is_set():
-            reply.fail(DhtStopped("this DHT has not started, or was shut down"))
+        if self._node is None:
+            reply.fail(DhtStopped("this DHT has not started"))
             return
         if reply.cancelled():
             return
         task = self._loop.create_task(_awaited(job, self._node))
-        self._replies.add(reply)
-        reply.when_cancelled(lambda: self._loop.call_soon_threadsafe(task.cancel))
+        self._jobs.add(task)
+        reply.when_cancelled(lambda: self._cancel(task))
         task.add_done_callback(lambda task: self._end(task, reply))
 
-    def _end(self, task: asyncio.Task[Any], reply: Reply[Any]) -> None:
-        self._replies.discard(reply)
-        if task.cancelled():
+    def _cancel(self, job: asyncio.Task[Any]) -> None:
+        with self._lock:
+            if not self._is_over:
+                self._loop.call_soon_threadsafe(job.cancel)
+
+    def _end(self, job: asyncio.Task[Any], reply: Reply[Any]) -> None:
+        self._jobs.discard(job)
+        if job.cancelled():
             reply.fail(DhtStopped("the DHT was shut down before this was done"))
-        elif (error := task.exception()) is not None:
+        elif (error := job.exception()) is not None:
             reply.fail(error)
         else:
-            reply.resolve(task.result())
+            reply.resolve(job.result())
+
+    def _forget(self, reply: Reply[Any]) -> None:
+        with self._lock:
+            self._replies.discard(reply)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_until_complete(self._live())
-            left = asyncio.all_tasks(self._loop)
-            for task in left:
-                task.cancel()
-            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            self._loop.run_until_complete(_cancelled(asyncio.all_tasks(self._loop)))
         finally:
+            with self._lock:
+                self._is_over = True
+                left = list(self._replies)
+            for reply in left:  # of jobs that the loop did not get to: nobody else will tell
+                reply.fail(DhtStopped("the DHT was shut down before this was done"))
             self._loop.close()
 
     async def _live(self) -> None:
@@ -176,8 +189,16 @@ class ThreadHost:
             return
         self._ready.resolve(self._node.network.address)
         await self._stopping.wait()
+        await _cancelled(self._jobs)  # before their node goes: they may have something to say goodbye to
         await self._node.close()
 
 
 async def _awaited(job: Job[_Result], node: Node) -> _Result:
     return await job(node)
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Wait until these have ended, having told them to."""
+    for task in (left := list(tasks)):
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

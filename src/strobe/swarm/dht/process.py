@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import functools
 import multiprocessing
+import pickle
 import threading
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from strobe.errors import Error
+from strobe.errors import Error, UsageError
 from strobe.swarm.dht.host import DhtStopped, Job, Plan, ThreadHost
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.reply import Reply
@@ -29,7 +32,8 @@ class ProcessHost:
         context = multiprocessing.get_context("spawn")
         self._pipe, self._far_pipe = context.Pipe()
         self._process = context.Process(target=_serve, args=(self._far_pipe, plan), name="strobe-dht", daemon=True)
-        self._lock = threading.Lock()
+        # One for the books, another for the pipe: who waits for room in it keeps nobody from taking replies out.
+        self._lock, self._sending = threading.Lock(), threading.Lock()
         self._replies: dict[int, Reply[Any]] = {}
         self._num_jobs = 0
         self._is_stopped = False
@@ -50,6 +54,13 @@ class ProcessHost:
             return None
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
+        try:
+            packed = bytes(ForkingPickler.dumps(job))
+        except (AttributeError, TypeError, ValueError, pickle.PicklingError) as exc:
+            raise UsageError(
+                f"{job!r:.200} cannot be sent to the DHT's process ({exc}); use a function of a module, or "
+                "functools.partial of one with arguments that can be pickled"
+            ) from exc
         reply: Reply[_Result] = Reply()
         with self._lock:
             if self._is_stopped:
@@ -57,50 +68,58 @@ class ProcessHost:
             self._num_jobs += 1
             number = self._num_jobs
             self._replies[number] = reply
-            try:
-                self._pipe.send((number, job))
-            except OSError as exc:
-                del self._replies[number]
-                raise DhtStopped("the DHT's process died; make a new one") from exc
+        if not self._send((number, packed)):
+            self._take(number)
+            raise DhtStopped("the DHT's process died; make a new one")
         reply.when_cancelled(lambda: self._cancel(number))
         return reply
 
     def stop(self, timeout_s: float) -> None:
         with self._lock:
-            if not self._is_stopped:
-                self._is_stopped = True
-                self._send_quietly(None)
+            is_first, self._is_stopped = not self._is_stopped, True
+        if is_first:
+            self._send(None)
         self._process.join(timeout_s)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
 
     def _cancel(self, number: int) -> None:
-        with self._lock:
-            self._send_quietly((number, None))
+        if self._take(number) is not None:
+            self._send((number, None))
 
-    def _send_quietly(self, message: object) -> None:
-        try:
-            self._pipe.send(message)
-        except OSError:
-            self._is_stopped = True  # the process has died: `_receive` tells those who wait
+    def _take(self, number: int) -> Reply[Any] | None:
+        with self._lock:
+            return self._replies.pop(number, None)
+
+    def _send(self, message: tuple[int, bytes | None] | None) -> bool:
+        """Return whether it is on its way; if it is not, the process has died, and `_receive` tells those who wait."""
+        with self._sending:
+            try:
+                self._pipe.send(message)
+            except OSError:
+                return False
+        return True
 
     def _receive(self) -> None:
         while True:
             try:
-                number, is_good, outcome = self._pipe.recv()
+                number, is_good, packed = self._pipe.recv()
             except (EOFError, OSError):
                 break
-            with self._lock:
-                reply = self._replies.pop(number, None)
-            if reply is not None:
+            if (reply := self._take(number)) is not None:
+                try:
+                    outcome = pickle.loads(packed)
+                except Exception as exc:  # noqa: BLE001  # whatever its own code raised: its caller must hear of it
+                    is_good, outcome = False, Error(f"the result cannot be read in this process: {exc!r}")
                 reply.resolve(outcome) if is_good else reply.fail(outcome)
         with self._lock:
             self._is_stopped = True
             left, self._replies = self._replies, {}
         for reply in left.values():
             reply.fail(DhtStopped("the DHT's process ended before this was done"))
-        self._pipe.close()
+        with self._sending:
+            self._pipe.close()
 
 
 async def _address_of(node: Node) -> Address:
@@ -110,35 +129,57 @@ async def _address_of(node: Node) -> Address:
 def _serve(pipe: Connection, plan: Plan) -> None:
     """The whole life of a node's process: a thread host that does what comes through the pipe."""
     host = ThreadHost(plan)
-    lock = threading.Lock()
     running: dict[int, Reply[Any]] = {}
+    outbox: SimpleQueue[tuple[int, Reply[Any]] | None] = SimpleQueue()
+    # Another thread sends, so that this one always reads: else both ends could wait for each other with full pipes.
+    sender = threading.Thread(target=_send_replies, args=(pipe, outbox), name="strobe-dht-replies", daemon=True)
+    sender.start()
 
-    def send(number: int, reply: Reply[Any]) -> None:
+    def end(number: int, reply: Reply[Any]) -> None:
         running.pop(number, None)
-        if reply.cancelled():
-            return
-        error = reply.exception()
-        with lock:
-            try:
-                pipe.send((number, error is None, reply.result() if error is None else error))
-            except OSError:
-                return  # the parent is gone; the loop below ends too
-            except Exception as exc:  # noqa: BLE001  # a result that cannot be pickled must not hang its caller
-                pipe.send((number, False, Error(f"the result cannot be sent to this process: {exc}")))
+        if not reply.cancelled():
+            outbox.put((number, reply))
 
     try:
         ready = host.start()
-        ready.add_done_callback(lambda _: send(0, ready))
+        ready.add_done_callback(lambda _: end(0, ready))
         while (message := pipe.recv()) is not None:
-            number, job = message
-            if job is None:
+            number, packed = message
+            if packed is None:
                 if (reply := running.get(number)) is not None:
                     reply.cancel()
                 continue
-            reply = running[number] = host.submit(job)
-            reply.add_done_callback(functools.partial(lambda number, reply, _: send(number, reply), number, reply))
+            reply = running[number] = _submit(host, packed)
+            reply.add_done_callback(functools.partial(end, number))
     except (EOFError, OSError, KeyboardInterrupt, DhtStopped):
         pass  # the parent has gone, or wants us to
     finally:
         host.stop(timeout_s=5.0)
+        outbox.put(None)
+        sender.join(5.0)
         pipe.close()
+
+
+def _submit(host: ThreadHost, packed: bytes) -> Reply[Any]:
+    try:
+        job = pickle.loads(packed)
+    except Exception as exc:  # noqa: BLE001  # a job that only its own program can read must not end this process
+        unread: Reply[Any] = Reply()
+        unread.fail(Error(f"the DHT's process cannot read this job: {exc!r}; use a function of a module"))
+        return unread
+    return host.submit(job)
+
+
+def _send_replies(pipe: Connection, outbox: SimpleQueue[tuple[int, Reply[Any]] | None]) -> None:
+    while (ended := outbox.get()) is not None:
+        number, reply = ended
+        error = reply.exception()
+        try:
+            packed = bytes(ForkingPickler.dumps(reply.result() if error is None else error))
+        except Exception as exc:  # noqa: BLE001  # a result that cannot be pickled must not hang its caller
+            error = Error(f"the result cannot be sent to this process: {exc}")
+            packed = pickle.dumps(error)
+        try:
+            pipe.send((number, error is None, packed))
+        except OSError:
+            return  # the parent is gone

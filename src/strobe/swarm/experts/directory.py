@@ -8,6 +8,7 @@ strangers, so what makes no sense counts as absent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from strobe.errors import UsageError
@@ -53,7 +54,7 @@ def declare_experts(
     """Tell the swarm that this peer (or the one at `address`) serves these experts."""
     names = [parse_uid(uid) for uid in uids]
     place = address or dht.address
-    return dht.run_coroutine(lambda node: declare(node, names, place, expiration_time))
+    return dht.run_coroutine(partial(declare, uids=names, address=place, expiration_time=expiration_time))
 
 
 def find_experts(dht: DHT, uids: Iterable[str]) -> dict[str, ExpertPlace | None]:
