@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import strobe
 from strobe.cli import FAILURE, OK, USAGE, main
 
 pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
@@ -45,7 +47,7 @@ def test_a_server_of_ones_own_experts_serves_logs_saves_and_resumes(
     command += ["--checkpoints", str(tmp_path / "experts"), "--learning-rate", "0.5", "--project", "servers"]
     command += ["--home", str(tmp_path / "home"), "--json", "--optimizer", "sgd"]
     factors = []
-    for _ in range(2):
+    for number in range(2):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout is not None
         assert process.stderr is not None
@@ -57,25 +59,41 @@ def test_a_server_of_ones_own_experts_serves_logs_saves_and_resumes(
         started = json.loads(told)
         uid = sorted(started["experts"])[0]
         assert len(started["experts"]) == 4
-        with DHT([started["address"]], client_mode=True) as dht:
+        with DHT([started["address"]]) as dht:
             [expert] = get_experts(dht, [uid])
             assert expert is not None
             output = expert(torch.ones(1, 8))
             factors.append(output.detach())
             output.sum().backward()
-        assert main(["swarm", "status", started["address"], "--json"]) == OK
-        status = json.loads(capsys.readouterr().out)
-        assert (status["experts"], status["steps"], status["samples"]) == (4, status["steps"], 2)
-        assert main(["swarm", "status", started["address"]]) == OK
-        assert "4 experts" in capsys.readouterr().out
-        while "samples/s" not in process.stderr.readline():
-            pass
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+            assert main(["swarm", "status", started["address"], "--json"]) == OK
+            status = json.loads(capsys.readouterr().out)
+            assert (status["experts"], status["steps"], status["samples"]) == (4, number + 1, 2)
+            assert main(["swarm", "status", started["address"]]) == OK
+            assert "4 experts" in capsys.readouterr().out
+            while "samples/s" not in process.stderr.readline():
+                pass
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=30)
         assert process.returncode == 130
     assert torch.equal(factors[0], torch.full((1, 8), 2.0))
     assert torch.equal(factors[1], torch.full((1, 8), 1.5))  # what it learned before it was stopped
-    assert len(list((tmp_path / "home" / "runs" / "local" / "servers").iterdir())) == 2
+    runs = list(strobe.Api(tmp_path / "home").runs("servers"))
+    assert len(runs) == 2
+    for number, run in enumerate(runs):
+        _check_figures(run, num_steps=number + 1)
+
+
+def _check_figures(run: Any, num_steps: int) -> None:
+    """Check that a server which answered two requests, of one row each, has told so in its run."""
+    rows = list(run.scan_history())
+    last = {key: value for row in rows for key, value in row.items() if key.startswith("swarm/")}
+    figures = {name: last[f"swarm/server/{name}"] for name in ("samples", "requests", "steps", "experts", "peers")}
+    assert figures == {"samples": 2, "requests": 2, "steps": num_steps, "experts": 4, "peers": 1}
+    assert (last["swarm/server/queue_requests"], last["swarm/server/queue_samples"]) == (0, 0)
+    assert 0 < last["swarm/server/latency_p50_ms"] <= last["swarm/server/latency_p99_ms"]
+    assert max(row.get("swarm/server/samples_per_s", 0) for row in rows) > 0
+    assert last["swarm/dht/peers"] == 1
+    assert last["swarm/dht/records"] > 0
 
 
 def test_what_cannot_be_served_or_asked_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -102,7 +102,8 @@ class Server:
         self._saver = threading.Thread(target=self._save_regularly, name="strobe-expert-saver", daemon=True)
         self._declaring: asyncio.Task[None] | None = None
         self._declared: Address
-        self._num_peers = 0
+        #: the peers that this one knows; those come and go
+        self._peers: Sized = ()
         self._is_started = False
 
     @classmethod
@@ -220,7 +221,7 @@ class Server:
             "skipped_steps": sum(backend.num_skipped for backend in self.backends.values()),
             "queue_requests": self.queue.num_waiting,
             "queue_samples": self.queue.rows_waiting,
-            "peers": self._num_peers,
+            "peers": len(self._peers),
         }
 
     def status(self) -> dict[str, Any]:
@@ -230,6 +231,7 @@ class Server:
     # -- in the background -------------------------------------------------------------------------------------------
 
     async def _attach(self, node: Node) -> None:
+        self._peers = node.peers.table
         self._service.attach(node.network)
         try:
             await self._declare(node)
@@ -247,7 +249,6 @@ class Server:
     async def _declare(self, node: Node) -> None:
         self._declared = address = node.network.address
         accepted = await declare(node, self.uids, address, time.time() + self.options.life_s)
-        self._num_peers = len(node.peers.table)
         if not all(accepted.values()):
             taken = [uid for uid, is_ours in accepted.items() if not is_ours]
             _log.warning("another peer has declared %d of these experts for longer, such as %s", len(taken), taken[0])
