@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from strobe.bench import stats
 from strobe.bench.history import Series, suspicion, trace
 from strobe.bench.records import Record
 from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
@@ -81,3 +82,30 @@ def test_versions_machines_and_batches_are_series_of_their_own() -> None:
 def test_wrong_and_failed_results_are_no_points() -> None:
     records = [*_sessions([100], 3), result([500.0], correctness=wrong()), result([], error="killed")]
     assert len(_only(records).records) == 3
+
+
+def test_the_band_holds_what_noise_does() -> None:
+    series = _only(_sessions([100, 80], 20, spread=0.05))
+    middles = [stats.median(record.samples) for record in series.records]
+    outside = [
+        number
+        for level in series.levels
+        for number in range(level.start, level.stop)
+        if not level.value / (1 + series.band) <= middles[number] <= level.value * (1 + series.band)
+    ]
+    assert len(outside) <= 4
+    assert 0.03 < series.band < 0.15
+    assert _only(_sessions([100], 2)).band == 0.0  # too few to tell
+
+
+def test_devices_threads_and_sizes_are_series_of_their_own_and_trials_are_none() -> None:
+    rows = [
+        result([1.0]),
+        result([1.0], device="cuda"),
+        result([1.0], threads=1),
+        result([1.0], threads=2),
+        result([1.0], options={"steps": 10}),
+        result([1.0], is_trial=True),
+        result([1.0], is_changed=True),
+    ]
+    assert [len(series.records) for series in trace(rows)] == [1] * 5

@@ -16,10 +16,12 @@ from itertools import pairwise
 from strobe.bench import stats
 from strobe.bench.compare.pairing import Pair, RowKey, machine, row_key, row_name
 from strobe.bench.records import Record
-from strobe.bench.steps import Level, fit, merge
+from strobe.bench.steps import MIN_POINTS, Level, fit, merge, noise_scale
 
 #: relative change that is too small to matter
 THRESHOLD = 0.03
+#: mean absolute deviations within which 95 % of Laplace noise lies: log(20)
+_REACH = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Series:
     against_best: float
     #: the last session on the best level
     best: Record
+    #: relative distance from its level that all but 5 % of the sessions stay within, as far as neighbours tell
+    band: float
     #: whether the row is slower than at its best by what matters, by one step or by many small ones
     is_worse: bool
 
@@ -95,6 +99,7 @@ def _series(records: list[Record], threshold: float) -> Series:
         steps=steps,
         against_best=against_best,
         best=records[best.stop - 1],
+        band=math.expm1(_REACH * noise_scale(speeds)) if len(records) >= MIN_POINTS else 0.0,
         is_worse=against_best < -threshold,
     )
 

@@ -208,8 +208,10 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
         return
     screen.table(report.HEADER, [report.cells(row) for row in found.rows], right=report.RIGHT)
     for row in found.rows:
-        for note in filter(None, (row.reason, *row.notes)):
+        for note in row.notes:
             screen.out(f"{row.name}: {note}")
+    for reason, names in _by_reason(found.undecided).items():
+        screen.out(f"inconclusive: {names[0] if len(names) == 1 else f'{len(names)} rows'}: {reason}")
     screen.out()
     for line in report.summary(found):
         screen.out(line)
@@ -222,6 +224,15 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
         screen.note(f"not compared: {name}: {reason}")
     if found.undecided and not args.confirm:
         screen.note(f"{len(found.undecided)} row(s) inconclusive: --confirm measures them again, both sides in turns")
+
+
+def _by_reason(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the rows that are open for the same reason: without a history that is one reason for all."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reason:
+            found.setdefault(row.reason, []).append(row.name)
+    return found
 
 
 def _page(args: argparse.Namespace) -> str | None:

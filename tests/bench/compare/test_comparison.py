@@ -94,9 +94,9 @@ def test_an_inconclusive_row_says_why() -> None:
 
     base = _around(100, 10)
     assert reason(base, _around(110, 10)) == (
-        "within the noise floor of 32 % (assumed, since no history of one commit is known: sessions scatter by 10 %)"
+        "within the noise floor of 33 % (assumed, since no history of one commit is known: sessions scatter by 10 %)"
     )
-    assert reason(base, _around(101, 10)).startswith("a noise floor of 32 % hides it")
+    assert reason(base, _around(101, 10)).startswith("a noise floor of 33 % hides it")
     wild = [100 * math.exp(0.1 * (-1) ** number) for number in range(10)]
     assert "too wide" in reason(wild, [*wild[1:], wild[0]], is_interleaved=True)
     assert reason(_around(100, 10, 0.5), _around(120, 10, 0.5, seed=3), is_interleaved=True).startswith("p is ")

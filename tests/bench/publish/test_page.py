@@ -157,16 +157,20 @@ def test_ootb_against_optimized_with_verdicts(open_page: OpenPage) -> None:
     expect(page.locator("main")).to_contain_text("Geometric mean")
 
 
-def test_commits_are_compared_with_the_newest(open_page: OpenPage) -> None:
+def test_any_two_of_the_newest_commits_are_compared(open_page: OpenPage) -> None:
     page = open_page("commits")
     row = page.locator("tr.row", has_text="regnety/optimized/inference/400MF-int8")
     expect(row).to_contain_text("0.995×")  # two commits after the step
     select = page.get_by_label("A → B")
     expect(select.locator("option").first).to_have_text(re.compile(r"16a7f3c9, 2026-11-13 06:00 .* 17a7f3c9"))
-    expect(select.locator("option")).to_have_count(8)
+    expect(select.locator("option")).to_have_count(36)  # of nine commits
     select.select_option(index=7)  # before the step
     expect(row).to_contain_text("0.89×")
     expect(page.locator("tr", has_text="torch").last).to_contain_text("2.12.0")
+    step = select.locator("option", has_text=re.compile(r"11a7f3c9.* 12a7f3c9")).get_attribute("value")
+    select.select_option(step)
+    expect(row).to_contain_text("0.9")
+    expect(row.get_by_text("inconclusive")).to_have_attribute("title", re.compile("within the noise floor|hides it"))
 
 
 def test_systems_are_compared_with_what_differs(open_page: OpenPage) -> None:
@@ -181,6 +185,7 @@ def test_history_shows_the_step_and_its_commits_first(open_page: OpenPage) -> No
     expect(card).to_contain_text("regnety/optimized/inference/400MF-int8")
     expect(card).to_contain_text("against best")
     expect(card).to_contain_text("11a7f3c9..12a7f3c9")
+    expect(card.locator("rect.band")).to_have_count(2)  # what noise stays within, for each level
     card.locator("circle").first.hover()
     expect(page.locator("#hint")).to_contain_text("2026-11-01")
 

@@ -58,6 +58,10 @@ class _Scatter:
     num_sessions: int
 
 
+#: taken as if 31 sessions had shown it, since it may well be more
+_ASSUMPTION = _Scatter(ASSUMED, freedom=30, num_sessions=0)
+
+
 class History:
     """What earlier sessions say about the noise of each benchmark."""
 
@@ -74,16 +78,13 @@ class History:
     def floor(self, a: Record, b: Record) -> Floor:
         """Return the floor for these two sessions; the less quiet machine counts."""
         scatter = self._scatter(a, b)
-        if scatter is None:
-            return Floor(math.expm1(1.96 * math.sqrt(2) * ASSUMED), "assumed")
-        apart = student.quantile(0.95, scatter.freedom) * math.sqrt(2) * scatter.deviation
-        return Floor(math.expm1(apart), "history", scatter.num_sessions)
+        found = scatter or _ASSUMPTION
+        apart = student.quantile(0.95, found.freedom) * math.sqrt(2) * found.deviation
+        return Floor(math.expm1(apart), "history" if scatter else "assumed", found.num_sessions)
 
     def p(self, a: Record, b: Record, log_ratio: float, error: float) -> float:
         """Return how often two sessions of the same code lie as far apart; `error` is that within these two."""
-        scatter = self._scatter(a, b)
-        if scatter is None:
-            return math.erfc(abs(log_ratio) / math.hypot(math.sqrt(2) * ASSUMED, error) / math.sqrt(2))
+        scatter = self._scatter(a, b) or _ASSUMPTION
         apart = math.hypot(math.sqrt(2) * scatter.deviation, error)
         return student.Mean(log_ratio, apart, scatter.freedom).p
 

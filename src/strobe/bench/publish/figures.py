@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, islice, pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from strobe.bench import stats, table
@@ -30,8 +30,8 @@ Fields = dict[str, Any]
 
 #: points of a distribution that are drawn
 _QUANTILES = 41
-#: with so many commits before it the newest one is compared
-_MAX_COMMITS = 8
+#: so many commits are compared with each other, the newest ones
+_MAX_COMMITS = 9
 #: so many systems are compared with each other; more would be a page of its own
 _MAX_SYSTEMS = 6
 
@@ -106,6 +106,8 @@ def _comparison(found: Comparison) -> Fields:
     for row, texts in zip(fields["rows"], found.rows, strict=True):
         row["a_text"], row["b_text"] = (f"{text} {report.scale(texts).unit}" for text in report.scores(texts))
         row["changes"] = list(texts.b.changes)
+        # A page has many comparisons, and the samples themselves once, in the results.
+        row["a"], row["b"] = ({"n": len(side.samples)} for side in (texts.a, texts.b))
     return fields
 
 
@@ -124,23 +126,24 @@ def _between(a: str, b: str, of_a: Sequence[Record], of_b: Sequence[Record], his
 
 
 def _commits(records: Sequence[Record], history: History) -> list[Fields]:
-    """Return the newest code that was measured on a system against what was measured there before, newest first."""
+    """Return every two of the newest commits that were measured on a system and share rows, newest first."""
     by_code: dict[str, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda record: record.id):
         place = record.environment
         # Uncommitted code may be another one in each session.
         is_known = place.git_commit and not place.is_dirty
         by_code[place.git_commit if is_known else place.started_at].append(record)
-    *earlier, last = by_code.values()
-    both = ((before, pair(before, last)) for before in reversed(earlier))
+    codes = list(by_code.values())[-_MAX_COMMITS:]
+    both = [(before, after, pair(before, after)) for before, after in combinations(codes, 2)]
     return [
         {
             "a": _code_name(before[-1]),
-            "b": _code_name(last[-1]),
-            "system": table.system_title(last[-1]),
+            "b": _code_name(after[-1]),
+            "system": table.system_title(after[-1]),
             **_comparison(compare(pairs, history=history)),
         }
-        for before, pairs in islice((one for one in both if one[1].pairs), _MAX_COMMITS)
+        for before, after, pairs in sorted(both, key=lambda one: (one[1][-1].id, one[0][-1].id), reverse=True)
+        if pairs.pairs
     ]
 
 
@@ -194,6 +197,7 @@ def _series(series: Series) -> Fields:
         "better": series.records[0].better,
         "points": [_point(record, factor) for record in series.records],
         "levels": [[level.start, level.stop, factor * level.value] for level in series.levels],
+        "band": series.band,
         "steps": [
             {"index": step.index, "change": step.change, "before": step.commits[0], "after": step.commits[1]}
             for step in series.steps

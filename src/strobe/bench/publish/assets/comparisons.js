@@ -6,26 +6,24 @@ function comparisonTable(found, nameA, nameB) {
     h("td", { "data-field": "name" },
       row.benchmark,
       h("span", { class: "dim" }, row.name.slice(row.benchmark.length)),
-      remarks(row).length ? h("div", { class: "notes dim" }, remarks(row).join("; ")) : null,
+      row.notes.length ? h("div", { class: "notes dim" }, row.notes.join("; ")) : null,
     ),
     h("td", { class: "number", "data-field": "a" }, row.a_text),
     h("td", { class: "number", "data-field": "b" }, row.b_text),
     row.speedup === null ? h("td", { "data-field": "speed" }, "") : h("td", { class: "number score", "data-field": "speed" }, withHint(h("span", {}, speedup(row.speedup)), () => comparisonHint(row, nameA, nameB))),
     h("td", { "data-field": "whisker" }, row.speedup === null ? "" : whisker(row, reach)),
-    h("td", { "data-field": "verdict" }, chip(row.verdict, VERDICTS[row.verdict])),
+    h("td", { "data-field": "verdict" }, chip(row.verdict, VERDICTS[row.verdict], row.reason || null)),
   ));
   const heads = [["Benchmark"], [nameA, "number"], [nameB, "number"], ["Speed-up", "number"], ["95 % bounds"], ["Verdict"]];
   return h("div", { class: "card scroll" }, h("table", { class: "folding compared" }, h("thead", {}, h("tr", {}, heads.map(([name, kind]) => h("th", { class: kind, scope: "col" }, name)))), h("tbody", {}, body)));
 }
 
-const remarks = (row) => [row.reason, ...row.notes].filter(Boolean);
-
 function comparisonHint(row, nameA, nameB) {
   return h("div", {}, h("b", {}, `${speedup(row.speedup)} (${row.bounds_text})`), definitions([
     ["p", row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)],
     ["Noise floor", row.noise_floor ? `${percent(row.noise_floor)}, ${row.noise_grounds}` : row.noise_grounds],
-    [nameA, `n=${row.a.samples.length}`],
-    [nameB, `n=${row.b.samples.length}`],
+    [nameA, `n=${row.a.n}`],
+    [nameB, `n=${row.b.n}`],
     ["Changes", row.changes.join("; ")],
   ]));
 }
@@ -53,7 +51,7 @@ function systemsView() {
 function commitsView() {
   const name = (found) => `${found.a}  →  ${found.b}${figures.systems.length > 1 ? `  (${found.system})` : ""}`;
   return [
-    h("p", {}, "The newest code that was measured on a system against what was measured there before, row by row."),
+    h("p", {}, "Any two of the newest commits that were measured on a system, row by row; the newest against the one before it comes first."),
     ...chosenComparison(figures.commits, name),
   ];
 }

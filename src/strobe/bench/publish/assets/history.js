@@ -16,7 +16,7 @@ function historyView() {
   const ordered = [...figures.history].sort((one, other) => one.against_best - other.against_best);
   const worse = ordered.filter((series) => series.is_worse).length;
   return [
-    h("p", {}, `${ordered.length} courses, ${worse} slower than at their best. A step is a change of level that lasts for three sessions or more.`),
+    h("p", {}, `${ordered.length} courses, ${worse} slower than at their best. A step is a change of level that lasts for three sessions or more; noise alone leaves the shaded band in one of twenty sessions.`),
     h("div", { class: "grid" }, ordered.map((series) => h("div", { class: "card" },
       h("div", { class: "bar" }, h("h2", {}, series.name), series.is_worse ? chip(`${signed(series.against_best)} against best`, "bad") : null),
       h("div", { class: "dim" }, `${number(series.levels.at(-1)[2])} ${series.unit} now, ${series.points.length} sessions${figures.systems.length > 1 ? `, ${hosts.get(series.system)}` : ""}`),

@@ -121,9 +121,10 @@ function curve(task) {
   return svg;
 }
 
-/** A row's sessions: points with their range, levels as lines, a mark at each step. */
+/** A row's sessions: points with their range, levels as lines in the band that noise stays within, a mark at each step. */
 function course(series) {
-  const lows = series.points.flatMap((point) => [point.low, point.high]);
+  const bands = series.band ? series.levels.map(([, , value]) => [value / (1 + series.band), value * (1 + series.band)]) : [];
+  const lows = [...series.points.flatMap((point) => [point.low, point.high]), ...bands.flat()];
   const { svg, sx, sy, box } = plot({
     height: 150, x: [-0.5, series.points.length - 0.5], y: span(lows), xTicks: false, yLabel: "", label: `History of ${series.name}`,
   });
@@ -134,6 +135,10 @@ function course(series) {
     const isLate = place > (box.left + box.right) / 2;
     svg.append(s("text", { x: place + (isLate ? -5 : 5), y: box.top + 9, "text-anchor": isLate ? "end" : "start", style: `fill:${colour};font-weight:600` }, signed(step.change)));
   }
+  bands.forEach(([low, high], index) => {
+    const [start, stop] = series.levels[index];
+    svg.append(s("rect", { class: "band", x: sx(start - 0.5), y: sy(high), width: sx(stop - 0.5) - sx(start - 0.5), height: sy(low) - sy(high), fill: "var(--line-1)", "fill-opacity": 0.12 }));
+  });
   for (const [start, stop, value] of series.levels) {
     svg.append(s("line", { x1: sx(start - 0.4), x2: sx(stop - 0.6), y1: sy(value), y2: sy(value), stroke: "var(--line-1)", "stroke-width": 2 }));
   }

@@ -102,7 +102,7 @@ function cell(row, field, kind) {
 }
 
 function scoreCell(row) {
-  if (row.error) return h("td", { class: "number" }, chip(row.score_text, row.score_text === "failed" ? "bad" : "", row.error));
+  if (row.error) return h("td", { class: "number" }, chip(row.score_text, row.score_text === "failed" ? "bad" : "plain", row.error));
   const plain = row.signs ? row.score_text.slice(0, -row.signs.length) : row.score_text;
   const marks = [...row.signs].map((sign) => h("span", { class: sign === "?" ? "sign" : "sign bad", title: figures.legend[sign] }, sign));
   const content = h("span", {}, plain, marks);
