@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from strobe.bench.swarm.event import About, Began, Ended, Progress, parse
-from strobe.bench.swarm.program import Listener, Outcome, Phase, Program
+from strobe.bench.swarm.program import Listener, Outcome, Phase, Program, _Conversation
 from strobe.errors import Error
 
 COMMAND = [sys.executable, "-m", "tests.bench.swarm.fake_program"]
@@ -58,6 +58,26 @@ def test_a_program_that_dies_says_why_and_keeps_what_was_measured() -> None:
     outcome, _ = run("die")
     assert outcome.error == "no such luck"
     assert set(outcome.phases) == {"create", "burn"}
+
+
+def test_the_last_words_of_a_program_are_heard_although_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = _Conversation._read
+
+    def read_late(self: _Conversation) -> None:
+        put = self._lines.put
+
+        def put_late(line: bytes | None) -> None:
+            if line is not None and b'"finished"' in line:  # as on a machine that has other things to do
+                self._process.wait(20)
+                time.sleep(1.0)
+            put(line)
+
+        monkeypatch.setattr(self._lines, "put", put_late)
+        read(self)
+
+    monkeypatch.setattr(_Conversation, "_read", read_late)
+    outcome, _ = run("well")
+    assert outcome.error is None
 
 
 def test_a_program_that_hangs_is_ended() -> None:

@@ -168,7 +168,9 @@ class _Conversation:
             except queue.Empty:
                 if self._process.poll() is None:
                     continue
-                line = None  # children that outlive it may hold its output open
+                # Its last words may be on their way, unless children that outlive it hold its output open.
+                self._reader.join(_END_S)
+                line = None if self._lines.empty() else self._lines.get()
             if line is None:
                 raise EOFError
             return parse(line.decode("utf-8", errors="replace"))
