@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from strobe.errors import Error
-from strobe.swarm.client.hosts import heard_at
+from strobe.swarm.client.hosts import forget, heard_at
 from strobe.swarm.collaborative.donor import PartRequest, methods_of
 from strobe.swarm.collaborative.report import MOST_EPOCHS_AHEAD
 from strobe.swarm.collaborative.state import Assembly, Offer, Snapshot, StateMismatch, parse_offer
@@ -85,6 +85,7 @@ async def download(
             last = f"{source.address}: {str(exc) or f'nothing whole within {share_s:g} s'}"
             _log.warning("no state from %s", last)
             del due[source]
+            forget(network, source.address)
             failed(source)
     raise StateUnavailable(f"none of {len(sources)} peers gave its state within {terms.timeout_s:g} s; last, {last}")
 
