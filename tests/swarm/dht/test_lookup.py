@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.swarm.dht.lookup import Lookup
+from strobe.swarm.net.network import Contact, PeerId
 
 
 def _walk(
@@ -108,6 +110,35 @@ def test_those_who_name_ever_nearer_peers_do_not_keep_us_for_ever() -> None:
         lookup.learn(0, [due[0] - 1, due[0] - 2])
         lookup.answered(due[0], [0])
     assert num_asked <= 210
+
+
+@pytest.mark.parametrize(("host", "most"), [("10.0.0.9", 16), ("8.8.8.8", 16), ("127.0.0.1", 200), ("::1", 200)])
+def test_peers_invented_at_one_host_are_not_all_asked(host: str, most: int) -> None:
+    lookup = Lookup([0], width=50)
+    lookup.contacts = {peer: Contact(PeerId(peer.to_bytes(20, "big")), host, 1 + peer) for peer in range(1, 1000)}
+    lookup.contacts[1] = Contact(PeerId(bytes(20)), "10.0.0.1", 1)
+    lookup.learn(0, [1])
+    assert lookup.take(9) == (1, [0])
+    lookup.learn(0, range(2, 1000))
+    lookup.answered(1, [0])
+    num_asked = 0
+    while (due := lookup.take(9)) is not None:
+        num_asked += 1
+        lookup.failed(*due)
+    assert most - 1 <= num_asked <= most + 5
+    lookup.answered(2, [0])  # one that was overdue is there after all: so may be others
+    assert (lookup.take(9) is not None) == (most == 16)
+
+
+def test_a_host_where_peers_answer_may_have_many() -> None:
+    lookup = Lookup([0], width=500)
+    lookup.contacts = {peer: Contact(PeerId(peer.to_bytes(20, "big")), "10.0.0.9", 1 + peer) for peer in range(1, 150)}
+    lookup.learn(0, range(1, 150))
+    asked: list[int] = []
+    while (due := lookup.take(9)) is not None:
+        asked.append(due[0])
+        lookup.answered(*due) if due[0] % 3 else lookup.failed(*due)
+    assert sorted(asked) == list(range(1, 150))
 
 
 def test_a_finished_key_asks_nobody_else() -> None:

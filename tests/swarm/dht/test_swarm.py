@@ -62,17 +62,17 @@ def test_the_same_seed_gives_the_same_swarm() -> None:
 def test_a_fifth_dies_and_packets_are_lost_yet_all_is_found() -> None:
     async def main() -> None:
         swarm = await Swarm.grow(60, World(seed=2, loss=0.05), _SLOW)
-        keys = [f"k{number}" for number in range(500)]
-        for start in range(0, 500, 100):
-            part = keys[start : start + 100]
+        keys = [f"k{number}" for number in range(1000)]
+        for start in range(0, 1000, 200):
+            part = keys[start : start + 200]
             stored = await swarm.world.random.choice(swarm.nodes).store_many(part, part, clock() + 3000)
             assert all(stored.values())
             await swarm.kill(swarm.world.random.sample(swarm.nodes, 3))
         assert len(swarm.nodes) == 45
-        assert await _num_found(swarm, keys) >= 499
+        assert await _num_found(swarm, keys) >= 0.999 * len(keys)
         await asyncio.sleep(600)  # some rounds of storing anew
-        assert sum(swarm.is_held_by_nearest(key) for key in keys) >= 495
-        assert await _num_found(swarm, keys, latest=True) == 500
+        assert sum(swarm.is_held_by_nearest(key) for key in keys) >= 0.99 * len(keys)
+        assert await _num_found(swarm, keys, latest=True) == len(keys)
         swarm.check()
 
     run(main())

@@ -10,12 +10,15 @@ Finding and storing are the same walk; they differ in what is asked and in when 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from strobe.swarm.dht.protocol import is_loopback
 from strobe.swarm.net.network import Contact
 
 _MAX_ASKED: Final = 200  # about one key: liars who name ever nearer peers do not keep us for ever
+_MAX_UNPROVEN: Final = 16  # at one host: liars who invent peers there do not have us knock many times
 
 
 class Lookup:
@@ -33,6 +36,7 @@ class Lookup:
         self._changed: set[int] = set()
         self._pending: dict[int, list[int]] = {}
         self._out: set[int] = set()  # those that failed, and those that are overdue: the next nearest stand in
+        self._unproven: Counter[str] = Counter()  # by host: asked without an answer, less those who answered
         self.contacts: dict[int, Contact] = {}
 
     def learn(self, index: int, peers: Iterable[int]) -> None:
@@ -50,8 +54,8 @@ class Lookup:
             for index in self._changed:
                 self._plan(index)
             self._changed.clear()
-        while self._pending:
-            peer, waiting = next(iter(self._pending.items()))
+        while (peer := next((peer for peer in self._pending if not self._is_crowded(peer)), None)) is not None:
+            waiting = self._pending[peer]
             if peer in self._out:
                 del self._pending[peer]
                 continue
@@ -62,12 +66,16 @@ class Lookup:
                 del self._pending[peer]
             # A key may have been finished by another peer's answer since this one became due.
             if due := [index for index in waiting if index not in self._finished]:
+                if (contact := self.contacts.get(peer)) is not None:
+                    self._unproven[contact.host] += 1
                 return peer, due
         return None
 
     def answered(self, peer: int, indexes: Iterable[int]) -> None:
         """Note that a peer has answered about these keys."""
         self._out.discard(peer)
+        if (contact := self.contacts.get(peer)) is not None:
+            self._unproven[contact.host] -= 2
         wide, changed = self._wide, self._changed
         for index in indexes:
             self._answered[index].add(peer)
@@ -98,6 +106,13 @@ class Lookup:
     def holders(self, index: int) -> set[int]:
         """Return who has answered about a key."""
         return self._answered[index]
+
+    def _is_crowded(self, peer: int) -> bool:
+        """Whether too many were asked at the host of this peer for how many of them there are; it waits."""
+        contact = self.contacts.get(peer)
+        if contact is None or self._unproven[contact.host] < _MAX_UNPROVEN:
+            return False
+        return not is_loopback(contact.host)  # where nobody else lives, and those who measure have a thousand peers
 
     def _plan(self, index: int) -> None:
         if index in self._finished:

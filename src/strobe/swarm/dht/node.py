@@ -20,6 +20,7 @@ from strobe.swarm.dht.id import number, place_of
 from strobe.swarm.dht.names import in_numbers
 from strobe.swarm.dht.opened import ValueWithExpiration, open_record
 from strobe.swarm.dht.options import Options
+from strobe.swarm.dht.parcel import parcels, size_of
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
     FIND,
@@ -264,10 +265,10 @@ class Node:
 
     async def send_records(self, contact: Contact, records: dict[bytes, Record], *, is_cache: bool = False) -> bool:
         """Have one peer hold these records; return whether it answered."""
-        for part in _in_parts(records):
-            items = [StoreItem(key, NO_AGREEMENT, wire_entries(record)) for key, record in part]
+        items = [StoreItem(key, NO_AGREEMENT, wire_entries(record)) for key, record in records.items()]
+        for parcel in parcels((item, size_of(item.entries)) for item in items):
             try:
-                await self.exchange.ask(contact, STORE, Store(self.exchange.since, is_cache, items), Stored)
+                await self.exchange.ask(contact, STORE, Store(self.exchange.since, is_cache, parcel), Stored)
             except (NetworkError, Malformed):
                 return False
         return True
@@ -294,10 +295,9 @@ class Node:
         return findings.records
 
     def _cache_found(self, findings: Findings, now: float) -> None:
-        if self.options.cache_locally:
-            for place, record in findings.records.items():
-                if place not in self.storage:
-                    self.cache.put_record(place, record, now)
+        for place, record in findings.records.items():
+            if place not in self.storage and (self.options.cache_locally or place in self.cache):
+                self.cache.put_record(place, record, now)
         if self.options.cache_nearest:
             due: dict[Contact, dict[bytes, Record]] = {}
             for place, contacts in findings.lacking.items():
@@ -322,8 +322,3 @@ class Node:
 def _median(values: list[float]) -> float:
     ordered, half = sorted(values), len(values) // 2  # the module of that name is slow to import, for one line
     return (ordered[half] + ordered[~half]) / 2
-
-
-def _in_parts(records: dict[bytes, Record], max_keys: int = 64) -> Iterable[list[tuple[bytes, Record]]]:
-    items = list(records.items())
-    return (items[start : start + max_keys] for start in range(0, len(items), max_keys))

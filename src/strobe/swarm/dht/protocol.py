@@ -40,6 +40,7 @@ MAX_SUBKEY_BYTES: Final = 4096
 Place = Annotated[bytes, Meta(min_length=SIZE, max_length=SIZE)]
 _Position = Annotated[int, Meta(ge=0, lt=4096)]
 _Agreement = Annotated[int, Meta(ge=0)]
+_Time = Annotated[float, Meta(ge=0, le=1 << 40)]  # in seconds; no peer's clock says infinity, or no number
 _Subkey = Annotated[bytes, Meta(max_length=MAX_SUBKEY_BYTES)]
 _Value = Annotated[bytes, Meta(max_length=MAX_VALUE_BYTES)]
 _Host = Annotated[str, Meta(max_length=45)]
@@ -63,14 +64,14 @@ class Message(msgspec.Struct, array_like=True, gc=False):
 class Ping(Message):
     """`calls_back`: check by a ping that the sender answers."""
 
-    since: float
+    since: _Time
     calls_back: bool = False
 
 
 class Pong(Message):
     """The time of the peer, where it sees the caller, and whether it could call back (None: it did not try)."""
 
-    time: float
+    time: _Time
     host: _Host
     port: _Port
     is_reachable: bool | None = None
@@ -79,7 +80,7 @@ class Pong(Message):
 class Meet(Message):
     """Contacts that the receiver may want to ping; it answers with a Pong."""
 
-    since: float
+    since: _Time
     contacts: Annotated[list[WireContact], Meta(max_length=MAX_NEAREST)]
 
 
@@ -90,7 +91,7 @@ class Find(Message):
     names nobody.
     """
 
-    since: float
+    since: _Time
     count: Annotated[int, Meta(ge=0, le=MAX_NEAREST)]
     is_latest: bool
     keys: Annotated[list[Place], Meta(max_length=MAX_KEYS)]
@@ -120,7 +121,7 @@ class StoreItem(Message):
 class Store(Message):
     """`is_cache`: the receiver need not be near the keys; it may keep the records for those who ask it."""
 
-    since: float
+    since: _Time
     is_cache: bool
     items: Annotated[list[StoreItem], Meta(max_length=MAX_KEYS)]
 
@@ -183,6 +184,12 @@ def is_believable(host: str, source: str) -> bool:
     if named.is_loopback:
         return by.is_loopback
     return named.is_global or not by.is_global
+
+
+@lru_cache(maxsize=1024)
+def is_loopback(host: str) -> bool:
+    """Whether a host is the machine itself."""
+    return (address := _address(host)) is not None and address.is_loopback
 
 
 def is_numeric(host: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from strobe.swarm.dht.id import number
+from strobe.swarm.dht.parcel import size_of
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
     MAX_ENTRIES,
@@ -32,7 +33,7 @@ from strobe.swarm.dht.protocol import (
     encode,
 )
 from strobe.swarm.dht.routing import network_of
-from strobe.swarm.dht.storage import OURSELVES, Entry, Record, Source, Storage, cost_of, entries, entry_of
+from strobe.swarm.dht.storage import OURSELVES, Entry, Record, Source, Storage, entries, entry_of
 from strobe.swarm.dht.validator import SLICE, RawRecord, RecordValidator, check_in_slices
 from strobe.swarm.net.network import Caller, Payload, PeerRefused
 
@@ -77,7 +78,7 @@ class Service:
         for key, agreed in zip(request.keys, agreements, strict=True):
             record = self.held(key, now)
             held = [] if record is None else wire_entries(record)
-            size += sum([cost_of(value, subkey) for subkey, value, _ in held])
+            size += size_of(held)
             if size > _MAX_ANSWER_BYTES and records:
                 break  # the asker asks again about the others
             records.append(held)

@@ -11,6 +11,7 @@ import contextlib
 import heapq
 import itertools
 import logging
+import math
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
@@ -45,7 +46,7 @@ class Upkeep:
         self._random = random.Random(node.network.address.id)
         self._tasks: list[asyncio.Task[None]] = []
         self._renewals: list[tuple[float, bytes]] = []
-        self._awaited: set[bytes] = set()
+        self._awaited: dict[bytes, float] = {}
         self.num_failures = 0
         # Two swarms seem to meet: somebody introduced strangers to us, or we found neighbours that did not tell us.
         self._is_moving = asyncio.Event()
@@ -179,17 +180,18 @@ class Upkeep:
         now = self._node.clock()
         due: list[bytes] = []
         while self._renewals and self._renewals[0][0] <= now:
-            place = heapq.heappop(self._renewals)[1]
-            self._awaited.discard(place)
-            due.append(place)
+            when, place = heapq.heappop(self._renewals)
+            if self._awaited.get(place) == when:  # else it was planned for an earlier time since, and is done
+                del self._awaited[place]
+                due.append(place)
         if self._renewals:
             self._has_renewals.set()  # not due yet: look again after a pause
         if due:
             await self._node.find(due, latest=True)
 
     def _plan(self, when: float, place: bytes) -> None:
-        if place not in self._awaited:
-            self._awaited.add(place)
+        if when < self._awaited.get(place, math.inf):
+            self._awaited[place] = when
             heapq.heappush(self._renewals, (when, place))
             self._has_renewals.set()
 

@@ -7,12 +7,12 @@ is about one message per replica, and a peer gets one message for all keys that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.lookup import Lookup
+from strobe.swarm.dht.parcel import parcels, size_of
 from strobe.swarm.dht.protocol import (
     REFUSED,
     SAME,
@@ -26,15 +26,14 @@ from strobe.swarm.dht.protocol import (
     agreement,
 )
 from strobe.swarm.dht.service import Service
-from strobe.swarm.dht.storage import Entry, cost_of
+from strobe.swarm.dht.storage import Entry
 from strobe.swarm.dht.walk import Walk
 
 _SPARE: Final = 3  # candidates beyond the replicas, for those that do not answer
-_MAX_MESSAGE_BYTES: Final = 256 << 10
 
 
 class Placed(NamedTuple):
-    """For each entry of a key whether it is now the newest, as most say; and how many answered about the key."""
+    """For each entry of a key whether it is now the newest, as most say; and how many hold all of them now."""
 
     accepted: list[bool]
     num_holders: int
@@ -58,8 +57,8 @@ class Writer:
         walk = Walk(placement.lookup, placement.ask, window=self._window, overdue_s=self._overdue_s)
         self._exchange.give_up(placement.lookup, await walk.run())
         return {
-            key: Placed([stored > refused for stored, refused in votes], len(placement.lookup.holders(index)))
-            for index, (key, votes) in enumerate(zip(placement.keys, placement.votes, strict=True))
+            key: Placed([stored > refused for stored, refused in votes], num_holders)
+            for key, votes, num_holders in zip(placement.keys, placement.votes, placement.num_holders, strict=True)
         }
 
 
@@ -72,10 +71,10 @@ class _Placement:
         self._exchange = exchange
         self._service = service
         self._entries = list(records.values())
-        self._sizes = [sum([cost_of(value, subkey) for subkey, value, _ in sent]) for sent in self._entries]
-        self._fits = sum(self._sizes) <= _MAX_MESSAGE_BYTES
+        self._sizes = [size_of(sent) for sent in self._entries]
         self.keys = list(records)
         self.votes = [[[0, 0] for _ in entries] for entries in self._entries]
+        self.num_holders = [0] * len(self.keys)
         self.lookup = Lookup([number(key) for key in self.keys], width=num_replicas)
         peers, now = exchange.peers, exchange.clock()
         known = peers.responsible if exchange.serves else peers.nearest
@@ -86,54 +85,40 @@ class _Placement:
         """Have one peer store some of the records."""
         if peer == self._exchange.peers.table.own_id:
             now = self._exchange.clock()
-            for index in indexes:
-                for vote, (subkey, value, expires) in zip(self.votes[index], self._entries[index], strict=True):
-                    _count(vote, self._service.put(self.keys[index], Entry(value, expires), subkey, now))
+            outcomes = [
+                self._service.put(self.keys[index], Entry(value, expires), subkey, now)
+                for index in indexes
+                for subkey, value, expires in self._entries[index]
+            ]
+            self._count(indexes, bytes(outcomes))
             return
-        if self._fits or sum([self._sizes[index] for index in indexes]) <= _MAX_MESSAGE_BYTES:
-            await self._send(peer, indexes)
-            return
-        for part in self._parts(indexes):
-            await self._send(peer, part)
+        for parcel in parcels((index, self._sizes[index]) for index in indexes):
+            await self._send(peer, parcel)
 
     async def _send(self, peer: int, indexes: list[int]) -> None:
         lookup, contact = self.lookup, self.lookup.contacts[peer]
         items = [StoreItem(self.keys[i], agreement(lookup.nearest(i)), self._entries[i]) for i in indexes]
         request = Store(self._exchange.since, False, items)
         answer = await self._exchange.ask(contact, STORE, request, Stored)
-        outcomes = answer.outcomes
-        votes = [vote for index in indexes for vote in self.votes[index]]
-        if len(outcomes) != len(votes):
-            raise Malformed(f"{len(outcomes)} outcomes for {len(votes)} entries")
-        for vote, outcome in zip(votes, outcomes, strict=True):
-            if outcome == STORED:
-                vote[0] += 1
-            else:
-                _count(vote, outcome)
+        self._count(indexes, answer.outcomes)
         if answer.nearest:
             if max(answer.nearest) >= len(indexes):
                 raise Malformed(f"an answer about key {max(answer.nearest)} of {len(indexes)}")
             nearest = [(indexes[position], named) for position, named in answer.nearest.items()]
             self._exchange.learn(lookup, nearest, answer.contacts, contact)
 
-    def _parts(self, indexes: list[int]) -> Iterator[list[int]]:
-        """Split what one peer is to store into messages of a size that a network takes."""
-        part: list[int] = []
-        size = 0
+    def _count(self, indexes: list[int], outcomes: bytes) -> None:
+        """Take in what became of all entries of some keys at one peer."""
+        if len(outcomes) != sum([len(self.votes[index]) for index in indexes]):
+            raise Malformed(f"{len(outcomes)} outcomes for {len(indexes)} keys, which is not one for each entry")
+        if outcomes and max(outcomes) > SAME:
+            raise Malformed(f"an outcome of {max(outcomes)}; there are {REFUSED}, {STORED} and {SAME}")
+        start = 0
         for index in indexes:
-            more = self._sizes[index]
-            if part and size + more > _MAX_MESSAGE_BYTES:
-                yield part
-                part, size = [], 0
-            part.append(index)
-            size += more
-        yield part
-
-
-def _count(vote: list[int], outcome: int) -> None:
-    if outcome == STORED:
-        vote[0] += 1
-    elif outcome == REFUSED:
-        vote[1] += 1
-    elif outcome != SAME:
-        raise Malformed(f"an outcome of {outcome}; there are {REFUSED}, {STORED} and {SAME}")
+            votes = self.votes[index]
+            here = outcomes[start : start + len(votes)]
+            start += len(votes)
+            for vote, outcome in zip(votes, here, strict=True):
+                if outcome != SAME:
+                    vote[outcome == REFUSED] += 1
+            self.num_holders[index] += REFUSED not in here
