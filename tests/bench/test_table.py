@@ -7,6 +7,7 @@ import pytest
 
 from strobe.bench import table
 from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, Record, Repeat
+from tests.bench.compare.results import result
 
 
 def _record(
@@ -134,3 +135,12 @@ def test_noise_is_shown_beside_the_spread() -> None:
     assert table.spread_text(noisy) == "±1.6 % n=3~"
     assert table.spread_text(_record()) == "±1.6 % n=3"
     assert table.spread_text(_record((1.0,))) == "n=1"
+
+
+def test_rows_of_two_devices_can_be_told_apart() -> None:
+    rows = [result([1.0], config="one-fp32"), result([1.0], config="one-fp32", device="cuda:1")]
+    assert [table.cells(row)[3] for row in rows] == ["one-fp32", "one-fp32 cuda:1"]
+    assert [(table.as_fields(row)["device"], table.as_fields(row)["config"]) for row in rows] == [
+        ("cpu", "one-fp32"),
+        ("cuda:1", "one-fp32"),
+    ]

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from strobe.bench import stats
+from strobe.bench.compare.pairing import peculiarities
 from strobe.bench.records import Record
 
 HEADER = ("Model", "Implementation", "Mode", "Config", "Batch Size", "Score", "Units")
@@ -40,6 +41,8 @@ FIELDS = (
         "peak_card_bytes",
         "devices",
         "nodes",
+        "device",
+        "threads",
         "noisy",
         "error",
         "fingerprint",
@@ -127,9 +130,10 @@ def is_noisy(record: Record) -> bool:
 
 
 def cells(record: Record) -> tuple[str, ...]:
-    """Return the texts of the seven columns."""
+    """Return the texts of the seven columns; what is unusual about the way it was measured stands with the config."""
     size = "" if record.batch_size is None else str(record.batch_size)
-    return (record.model, record.subject, record.mode, record.config, size, score_text(record), scale(record).unit)
+    config = " ".join(filter(None, [record.config, *peculiarities(record)]))
+    return (record.model, record.subject, record.mode, config, size, score_text(record), scale(record).unit)
 
 
 def by_system(records: Iterable[Record]) -> dict[str, list[Record]]:

@@ -70,10 +70,10 @@ def row_name(record: Record) -> str:
     # Lines of schema 1 measure several trackers and metrics under one name; since then all that is in the key.
     own = [] if record.version else [record.subject, format_variant(record.variant), record.metric]
     size = [] if record.batch_size is None else [f"B={record.batch_size}"]
-    return " ".join(filter(None, [record.benchmark, *own, *size, *_peculiarities(record)]))
+    return " ".join(filter(None, [record.benchmark, *own, *size, *peculiarities(record)]))
 
 
-def _peculiarities(record: Record) -> list[str]:
+def peculiarities(record: Record) -> list[str]:
     """Return how it was measured where that is not the usual way."""
     found = ["serving"] if record.metric == "serving" else []
     found += [record.device] if record.device != "cpu" else []

@@ -79,6 +79,7 @@ def _row(record: Record) -> Fields:
     return {
         **fields,
         "name": row_name(record),
+        "config": table.cells(record)[table.HEADER.index("Config")],
         "score_text": table.score_text(record),
         # What is drawn is in the unit that the score is told in; `score` itself is what rows are sorted by.
         "units": unit,
