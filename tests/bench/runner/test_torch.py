@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import time
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
 
 import pytest
 
 pytest.importorskip("torch")
 
 from strobe.bench import registry, stats
-from strobe.bench.runner.loop import Loop
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import measure
-from strobe.bench.spec import load_workload
 from strobe.bench.workloads.dlrm import model
 
 KEY = "dlrm/ootb/inference/tiny-100k"
 BATCH = 64
+MOST_TURNS = 4
 
 
 @pytest.mark.slow
@@ -36,43 +37,73 @@ def test_a_model_of_the_smoke_tier() -> None:
     assert record.repeats[0].peak_rss_bytes > rows.num_tables * rows.num_rows * rows.width * 4
 
 
+#: a fresh process that lets torch's own timer measure the same steps, on the same CPU; prints CPU seconds of the least
+TIMER = """
+import os, sys, time
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+import torch
+from torch.utils.benchmark import Timer
+from strobe.bench import registry
+from strobe.bench.spec import load_workload
+workload = load_workload(registry.find_one(sys.argv[1]))
+workload.setup(int(sys.argv[2]), 0, "cpu", 1)
+names = {"step": workload.step, "steps": iter(range(10**9))}
+timer = Timer("step(next(steps))", globals=names, num_threads=1, timer=time.process_time)
+print(min(timer.blocked_autorange(min_run_time=0.5).times))
+"""
+#: a difference that must not go unnoticed
+NOTICED = 1.15
+
+
+def _time_by_the_runner() -> float:
+    (record,) = measure([Cell(registry.find_one(KEY), BATCH)], Options(repeats=1, seconds=0.5, threads=1)).records
+    assert record.error is None
+    return min(record.repeats[0].cpu_s)
+
+
+def _time_by_torch() -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", TIMER, KEY, str(BATCH)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+        # As workers are started: Linux shares the CPU between sessions, and who gets less of it has colder caches.
+        start_new_session=True,
+    )
+    return float(done.stdout)
+
+
+def _agree(ours: Sequence[float], theirs: Sequence[float]) -> bool:
+    found = stats.ratio(ours, theirs)
+    assert found.low is not None
+    assert found.high is not None
+    # Bounds of 95 % miss the truth in one of twenty runs; two hundredths more on either side make that rare.
+    return found.low <= 1.02 and found.high >= 0.98
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs processes that can be pinned")
 @pytest.mark.timeout(300)
 def test_torchs_own_timer_agrees() -> None:
-    """Our loop and torch's timer take turns on one model, so that both see the same machine.
+    """The runner and torch's timer take turns on one model, each in a fresh process every time.
 
-    By the clock on the wall, which others disturb, the bounds are what they are; in CPU time they have to be narrow, so
-    that "agrees" says something.
+    The least CPU time of a process's steps, because others on the machine take the wall's and the caches; and with as
+    many turns as it takes until bounds are so narrow that 15 % either way would be seen, so that "agrees" says
+    something. On a machine too busy for that, a difference still fails, but nothing is proven.
     """
-    from torch.utils.benchmark import Timer
-
-    workload = load_workload(registry.find_one(KEY))
-    workload.setup(BATCH, 0, "cpu", 1)
-    loop = Loop(workload.step)
-    warm = loop.warm_up()
-    steps = iter(range(10**9))
-    names = {"step": workload.step, "steps": steps}
-    wall, cpu = (
-        Timer("step(next(steps))", globals=names, num_threads=1, timer=clock)
-        for clock in (time.perf_counter, time.process_time)
-    )
-    ours: dict[str, list[float]] = {"wall": [], "cpu": []}
-    theirs: dict[str, list[float]] = {"wall": [], "cpu": []}
-    for _ in range(8):
-        samples = loop.measure(warm, 0.3)
-        ours["wall"].append(stats.median(samples.wall_s))
-        ours["cpu"].append(stats.median(samples.cpu_s))
-        theirs["wall"].append(float(wall.blocked_autorange(min_run_time=0.3).median))
-        theirs["cpu"].append(float(cpu.blocked_autorange(min_run_time=0.3).median))
-    for name, widest in (("wall", math.inf), ("cpu", 0.3)):
-        found = stats.ratio(ours[name], theirs[name])
-        assert found.low is not None
-        assert found.high is not None
-        # Bounds of 95 % miss the truth in one of twenty runs of this test; a hundredth more on either side makes that
-        # rare.
-        assert found.low <= 1.01, name
-        assert found.high >= 0.99, name
-        assert found.high - found.low < widest, name
+    ours: list[float] = []
+    theirs: list[float] = []
+    is_told = False
+    for turn in range(MOST_TURNS):
+        ours.append(_time_by_the_runner())
+        theirs.append(_time_by_torch())
+        is_told = turn >= 2 and not any(_agree(ours, [by * one for one in theirs]) for by in (NOTICED, 1 / NOTICED))
+        if is_told:
+            break
+    assert _agree(ours, theirs), (ours, theirs)
+    if not is_told:
+        pytest.skip(f"after {MOST_TURNS} turns on a busy machine, 15 % could not be seen: {ours}, {theirs}")
 
 
 @pytest.mark.slow

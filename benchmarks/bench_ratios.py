@@ -1,0 +1,195 @@
+"""How many times faster Optimized is than OOTB, held against the bars: `python benchmarks/bench_ratios.py`.
+
+Every Optimized row that has a bar is measured by `strobe bench run ROWS --pairs`, model by model: fresh processes of it
+and of its OOTB row in turns, outputs checked. A ratio is that of the scores, with bounds of 95 %. A bar is met if the
+ratio reaches it, and in doubt while the lower bound does not. Where several precisions may meet a bar, the best counts;
+training must reach its bar in four models. Linear layers are held against the machine's own matrix product, and
+EmbeddingBag's share of the measured bandwidth is stated.
+
+Prints one table and, as the last line, JSON; exits with 1 when a bar is missed. Compiling takes most of the time; keep
+the machine otherwise idle. What a missed row spends its time on: `python benchmarks/bench_profile.py ROW`.
+
+    python benchmarks/bench_ratios.py [--only regnety,dlrm] [--repeats 5] [--seconds 1] [--threads N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from strobe.bench import machine, registry, stats
+from strobe.bench.compare.pairing import pair_implementations
+from strobe.bench.records import Record, read_records
+from strobe.bench.table import markdown, signs
+
+LINEAR, BAG = "dlrm/micro/mlp-linear/mlp_A-1024-fp32", "dlrm/micro/embeddingbag/emb-1M-d128-l30"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What the best of some rows must reach."""
+
+    keys: tuple[str, ...]
+    least: float
+
+
+INFERENCE = (
+    Bar(("regnety/optimized/inference/400MF-fp32",), 1.5),
+    Bar(("regnety/optimized/inference/400MF-int8",), 3.0),
+    Bar(("xlm-r/optimized/inference/base-s32-fp32",), 1.1),
+    Bar(("xlm-r/optimized/inference/base-s32-int8",), 2.0),
+    Bar(("dlrm/optimized/inference/tiny-100k-fp32",), 1.3),
+    Bar(("dlrm/optimized/inference/tiny-100k-embed8-int8",), 1.8),
+    Bar(
+        ("cvt/optimized/inference/cvt-13-224x224-fp32", "cvt/optimized/inference/cvt-13-224x224-int8"),
+        1.3,
+    ),
+    Bar(("oscar/optimized/inference/base-vqa-fp32", "oscar/optimized/inference/base-vqa-int8"), 1.3),
+    Bar(("rnn-t/optimized/inference/mlperf-inference-3s-fp32",), 1.3),
+    Bar(
+        ("resnext3d/optimized/inference/101-32x4d-4x56-fp32", "resnext3d/optimized/inference/101-32x4d-4x56-int8"),
+        1.3,
+    ),
+)
+TRAINING = (
+    "dlrm/optimized/training/tiny-100k",
+    "xlm-r/optimized/training/base-s32-fp32",
+    "regnety/optimized/training/400MF-fp32",
+    "cvt/optimized/training/cvt-13-224x224-fp32",
+    "oscar/optimized/training/base-vqa-fp32",
+    "rnn-t/optimized/training/mlperf-training-3s-fp32",
+    "resnext3d/optimized/training/101-32x4d-4x56-fp32",
+)
+TRAINING_LEAST, TRAINING_MODELS, LINEAR_LEAST = 1.15, 4, 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the table; `is_met` is None where nothing is asked."""
+
+    row: str
+    value: str
+    bounds: str
+    bar: str
+    verdict: str
+    is_met: bool | None
+
+
+def judge(records: Sequence[Record]) -> list[Line]:
+    """Hold results against the bars of the models that they are of."""
+    ratios = {pair.b.benchmark: _ratio(pair.a, pair.b) for pair in pair_implementations(records).pairs}
+    measured = {record.benchmark.partition("/")[0] for record in records}
+    lines = [_judge_bar(bar, ratios) for bar in INFERENCE if bar.keys[0].partition("/")[0] in measured]
+    lines += _judge_training(ratios, [key for key in TRAINING if key.partition("/")[0] in measured])
+    return lines + list(_judge_micros(records))
+
+
+def _ratio(plain: Record, fast: Record) -> stats.Ratio | str:
+    """Return the ratio of two rows, or why there is none."""
+    for record in (plain, fast):
+        if record.error is not None or not record.samples:
+            return f"{record.benchmark}: {(record.error or 'no samples').splitlines()[0]}"
+        if "!" in signs(record):
+            return f"{record.benchmark}: its output is wrong"
+    return stats.ratio(fast.samples, plain.samples)
+
+
+def _judge_bar(bar: Bar, ratios: dict[str, stats.Ratio | str]) -> Line:
+    found = {key: one for key in bar.keys if isinstance(one := ratios.get(key, "not measured"), stats.Ratio)}
+    if not found:
+        reasons = "; ".join(str(ratios.get(key, "not measured")) for key in bar.keys)
+        return Line(bar.keys[0], "", "", f"≥ {bar.least:g}", f"MISSED: {reasons}", False)
+    key, best = max(found.items(), key=lambda item: item[1].value)
+    is_met = best.value >= bar.least
+    is_sure = best.low is not None and best.low >= bar.least
+    verdict = "MISSED" if not is_met else "met" if is_sure else "met, in doubt"
+    return Line(key, f"{best.value:.2f}", _bounds(best), f"≥ {bar.least:g}", verdict, is_met)
+
+
+def _judge_training(ratios: dict[str, stats.Ratio | str], keys: Sequence[str]) -> list[Line]:
+    if not keys:
+        return []
+    lines = [_judge_bar(Bar((key,), TRAINING_LEAST), ratios) for key in keys]
+    num_met, wanted = sum(line.is_met is True for line in lines), min(TRAINING_MODELS, len(keys))
+    is_met = num_met >= wanted
+    total = Line(
+        f"training of {len(keys)} models, ≥ {TRAINING_LEAST:g}",
+        str(num_met),
+        "",
+        f"≥ {wanted} models",
+        "met" if is_met else "MISSED",
+        is_met,
+    )
+    # No model has to, as long as enough of them do.
+    return [Line(one.row, one.value, one.bounds, "", one.verdict.replace("MISSED", "below"), None) for one in lines] + [
+        total
+    ]
+
+
+def _judge_micros(records: Iterable[Record]) -> Iterator[Line]:
+    for record in records:
+        if record.benchmark not in (LINEAR, BAG):
+            continue
+        least = LINEAR_LEAST if record.benchmark == LINEAR else None
+        bar = "stated" if least is None else f"≥ {100 * least:.0f} % of peak"
+        if record.roofline is None:
+            reason = (record.error or "no roofline").splitlines()[0]
+            yield Line(record.benchmark, "", "", bar, f"no figure: {reason}", None if least is None else False)
+            continue
+        share = record.roofline.fraction
+        is_met = None if least is None else share >= least
+        verdict = "" if is_met is None else "met" if is_met else "MISSED"
+        yield Line(record.benchmark, f"{100 * share:.0f} % {record.roofline.bound}", "", bar, verdict, is_met)
+
+
+def _bounds(found: stats.Ratio) -> str:
+    limits = "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}, "
+    return f"{limits}n={found.n}"
+
+
+def measure(models: Sequence[str], options: Sequence[str]) -> list[Record]:
+    """Measure what has a bar, model by model at the first of the declared batch sizes; what fails is a record, too."""
+    sessions: dict[tuple[str, bool, int], list[str]] = {}
+    for key in (*(key for bar in INFERENCE for key in bar.keys), *TRAINING, LINEAR, BAG):
+        one = registry.find_one(key)
+        session = (key.partition("/")[0], one.implementation == "Micro", one.batch_sizes[0])
+        sessions.setdefault(session, []).append(key)
+    with tempfile.TemporaryDirectory(prefix="strobe-ratios-") as directory:
+        path = Path(directory, "results.jsonl")
+        for (model, is_micro, batch_size), rows in sessions.items():
+            if model in models:
+                words = [*rows, *([] if is_micro else ["--pairs"]), "--batch", str(batch_size), *options]
+                print(f"strobe bench run {' '.join(words)}", file=sys.stderr, flush=True)
+                command = [sys.executable, "-m", "strobe", "bench", "run", *words, "--results", str(path), "--no-track"]
+                subprocess.run(command, check=False, stdout=sys.stderr)
+        return list(read_records(path)) if path.exists() else []
+
+
+def main() -> int:
+    models = list(dict.fromkeys(bar.keys[0].partition("/")[0] for bar in INFERENCE))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="MODELS", default=",".join(models), help="default: %(default)s")
+    parser.add_argument("--repeats", type=int, default=5, help="processes of each row (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of measuring in each (default: %(default)s)")
+    parser.add_argument("--threads", type=int, help="default: all CPUs")
+    args = parser.parse_args()
+    options = ["--repeats", str(args.repeats), "--seconds", str(args.seconds)]
+    options += ["--threads", str(args.threads)] if args.threads else []
+    lines = judge(measure(args.only.split(","), options))
+    header = ("row", "ratio", "bounds", "bar", "verdict")
+    print(markdown(header, [(one.row, one.value, one.bounds, one.bar, one.verdict) for one in lines]))
+    here = machine.describe()
+    load = "" if here.load_average is None else f", load average {here.load_average:.1f}"
+    print(f"\n{here.started_at}, {here.cpu}, {args.threads or here.cpu_count} threads{load}")
+    print(json.dumps([asdict(one) for one in lines]))
+    return 0 if lines and all(one.is_met is not False for one in lines) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""benchmarks/bench_ratios.py: which rows have bars, and what meets one."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from strobe.bench import registry
+from strobe.bench.records import Correct, Record, Repeat, Roofline
+
+
+@pytest.fixture(scope="module")
+def ratios() -> Iterator[ModuleType]:
+    path = Path(__file__).parents[2] / "benchmarks" / "bench_ratios.py"
+    spec = importlib.util.spec_from_file_location("bench_ratios", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def _records(key: str, speed: float, *, is_correct: bool = True, error: str | None = None) -> list[Record]:
+    """An Optimized row so many times as fast as its OOTB row, three repeats each."""
+    found = []
+    for one in registry.with_partners([registry.find_one(key)]):
+        is_fast = one.implementation == "Optimized"
+        score = 100.0 * (speed if is_fast else 1.0)
+        right = Correct(is_correct=is_correct or not is_fast, error=0.0, max_error=0.0, tolerance=1.0, reference="OOTB")
+        is_failed = error is not None and is_fast
+        found.append(
+            Record(
+                benchmark=one.key,
+                subject=one.implementation,
+                metric="throughput",
+                unit=one.units,
+                better="more",
+                model=one.model,
+                mode=one.mode,
+                config=one.config,
+                version=one.version,
+                batch_size=one.batch_sizes[0],
+                samples=() if is_failed else (0.98 * score, score, 1.02 * score),
+                repeats=tuple(Repeat(wall_s=(1.0,), cpu_s=(1.0,)) for _ in range(3)),
+                error=error if is_fast else None,
+                correctness=right,
+            )
+        )
+    return found
+
+
+def test_every_row_with_a_bar_exists_and_has_an_ootb_row(ratios: ModuleType) -> None:
+    for key in [*(key for bar in ratios.INFERENCE for key in bar.keys), *ratios.TRAINING]:
+        assert len(registry.with_partners([registry.find_one(key)])) >= 2
+    assert registry.find_one(ratios.LINEAR).units == "TF/s"
+    assert registry.find_one(ratios.BAG).units == "GB/s"
+    assert len({key.partition("/")[0] for key in ratios.TRAINING}) == 7
+
+
+@pytest.mark.parametrize(
+    ("speed", "verdict", "is_met"), [(2.0, "met", True), (1.5, "met, in doubt", True), (1.4, "MISSED", False)]
+)
+def test_a_bar_is_met_in_doubt_or_missed(ratios: ModuleType, speed: float, verdict: str, is_met: bool) -> None:
+    key = "regnety/optimized/inference/400MF-fp32"
+    line = next(one for one in ratios.judge(_records(key, speed)) if one.row == key)
+    assert (line.value, line.verdict, line.is_met) == (f"{speed:.2f}", verdict, is_met)
+    assert line.bounds.endswith("n=3")
+
+
+def test_the_best_precision_counts(ratios: ModuleType) -> None:
+    fp32, int8 = ratios.INFERENCE[6].keys
+    line = ratios.judge([*_records(fp32, 1.1), *_records(int8, 1.6)])[0]
+    assert (line.row, line.value, line.is_met) == (int8, "1.60", True)
+
+
+def test_what_is_wrong_or_failed_meets_nothing(ratios: ModuleType) -> None:
+    key = "regnety/optimized/inference/400MF-int8"
+    for records, reason in (
+        (_records(key, 9.0, is_correct=False), "its output is wrong"),
+        (_records(key, 9.0, error="killed by SIGKILL\nlines"), "killed by SIGKILL"),
+    ):
+        line = next(one for one in ratios.judge(records) if one.row == key)
+        assert line.is_met is False
+        assert reason in line.verdict
+
+
+@pytest.mark.parametrize(("num_fast", "is_met"), [(4, True), (3, False)])
+def test_training_must_be_faster_in_four_models(ratios: ModuleType, num_fast: int, is_met: bool) -> None:
+    records = [
+        record
+        for number, key in enumerate(ratios.TRAINING)
+        for record in _records(key, 1.3 if number < num_fast else 1.0)
+    ]
+    total = next(one for one in ratios.judge(records) if one.row.startswith("training of 7"))
+    assert (total.value, total.is_met) == (str(num_fast), is_met)
+
+
+@pytest.mark.parametrize(("fraction", "is_met"), [(0.9, True), (0.8, False), (None, False)])
+def test_linear_layers_are_held_against_the_peak(ratios: ModuleType, fraction: float | None, is_met: bool) -> None:
+    roofline = fraction and Roofline(peak_flops=1.0, peak_bytes_per_s=1.0, fraction=fraction, bound="compute")
+    record = Record(
+        benchmark=ratios.LINEAR, subject="Micro", metric="throughput", unit="TF/s", version=4, roofline=roofline or None
+    )
+    line = next(one for one in ratios.judge([record]) if one.row == ratios.LINEAR)
+    assert line.is_met is is_met
