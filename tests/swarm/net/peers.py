@@ -79,6 +79,7 @@ class BadPath(asyncio.DatagramProtocol):
         self._loop = asyncio.get_running_loop()
         self._front: asyncio.DatagramTransport | None = None
         self._backs: dict[Any, asyncio.DatagramTransport] = {}
+        self._mapping = asyncio.Lock()
         self.log: list[bytes] = []
         self.is_cut = False
 
@@ -91,21 +92,24 @@ class BadPath(asyncio.DatagramProtocol):
         self._loop.create_task(self._forward(data, addr))
 
     async def _forward(self, data: bytes, addr: Any) -> None:
-        back = self._backs.get(addr)
-        if back is None:
-            path = self
-
-            class Back(asyncio.DatagramProtocol):
-                def datagram_received(self, data: bytes, _: Any) -> None:
-                    assert path._front is not None
-                    path._pass(data, path._front, addr)
-
-            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            sock.setblocking(False)
-            sock.bind(("127.0.0.1", 0))
-            back, _ = await self._loop.create_datagram_endpoint(Back, sock=sock)
-            self._backs[addr] = back
+        async with self._mapping:  # one for each source, however many come at once
+            back = self._backs.get(addr) or await self._open_back(addr)
         self._pass(data, back, self._target)
+
+    async def _open_back(self, addr: Any) -> asyncio.DatagramTransport:
+        path = self
+
+        class Back(asyncio.DatagramProtocol):
+            def datagram_received(self, data: bytes, _: Any) -> None:
+                assert path._front is not None
+                path._pass(data, path._front, addr)
+
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setblocking(False)
+        sock.bind(("127.0.0.1", 0))
+        back, _ = await self._loop.create_datagram_endpoint(Back, sock=sock)
+        self._backs[addr] = back
+        return back
 
     def _pass(self, data: bytes, way: asyncio.DatagramTransport, to: Any) -> None:
         self.log.append(data)

@@ -14,6 +14,7 @@ from strobe.swarm.net import packet as p
 from strobe.swarm.net.calls import Call, Calls
 from strobe.swarm.net.flow import TokenBucket
 from strobe.swarm.net.handshakes import Handshakes
+from strobe.swarm.net.moves import Moves
 from strobe.swarm.net.ports import Port, SocketAddress
 from strobe.swarm.net.relay.path import RelayPath
 from strobe.swarm.net.relay.relaying import Relaying
@@ -36,7 +37,7 @@ class Incoming:
         calls: Calls,
         on_session_lost: Callable[[Session, list[Call]], None],
     ) -> None:
-        self._sessions = sessions
+        self._moves = Moves(sessions, self.on_message)
         self._indices = sessions.indices
         self._handshakes = handshakes
         self._relaying = relaying
@@ -60,9 +61,10 @@ class Incoming:
                 return
             message = session.open(packet, counter)
             if message is not None:
-                if source != session.address:
-                    self._follow(session, source, port)
-                self.on_message(session, message)
+                if source == session.address:
+                    self.on_message(session, message)
+                else:
+                    self._moves.on_elsewhere(session, message, source, port)
         elif kind == p.FINISH:
             rest = self._handshakes.on_finish(packet, source, port, time.monotonic())
             if rest and rest[0] == p.DATA:
@@ -78,11 +80,6 @@ class Incoming:
             self._on_reset(packet, source)
         else:
             self._relaying.on_packet(kind, packet, source, port)
-
-    def _follow(self, session: Session, source: SocketAddress, port: Port) -> None:
-        """Answer a peer where it is heard. One that we dialled stays where we dialled it."""
-        if port is session.port and not session.is_dialled:
-            self._sessions.move(session, source)
 
     def on_message(self, session: Session, message: bytes, by_stream: bool = False) -> None:
         """Take what a session has opened."""
@@ -106,6 +103,11 @@ class Incoming:
                 session.stream.give_up(number, is_reply=False)
                 session.stream.stop(number, is_reply=True)
             self._serving.cancel(session, number)
+        elif kind == m.CHALLENGE:
+            if len(message) == m.HEAD.size + m.TOKEN_BYTES:
+                session.send(m.proof(message[m.HEAD.size :]))
+        elif kind == m.PROOF:
+            self._moves.on_proof(session, message[m.HEAD.size :])
 
     # -- sessions that one side has forgotten ------------------------------------------------------------------------
 

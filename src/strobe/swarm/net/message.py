@@ -1,4 +1,4 @@
-"""Messages: what is inside the seal. Every one is about a request, which its sender numbered within the session.
+"""Messages: what is inside the seal. Nearly all are about a request, which its sender numbered within the session.
 
     REQUEST    number, how far behind it the oldest unanswered one is, method, payload
     REPLY      number, payload
@@ -8,6 +8,8 @@
     ON_STREAM  number: the reply is too large for datagrams; send the request again on a stream to get it
     PART       number, request or reply, which part of how many: a piece of one of the above
     AGAIN      number: what became of this request? (never sent: the first part of a request that was seen says this)
+    CHALLENGE  token: are you at the address where you get this? (about no request: its number is 0)
+    PROOF      token: yes
 
 Everything here comes from a peer that is authenticated, not trusted: parsers return None for what is malformed.
 """
@@ -19,7 +21,7 @@ import struct
 
 from strobe.swarm.net.network import PeerBusy, PeerRefused, Pieces, Sendable
 
-REQUEST, REPLY, REFUSED, WORKING, CANCEL, ON_STREAM, PART, AGAIN = range(1, 9)
+REQUEST, REPLY, REFUSED, WORKING, CANCEL, ON_STREAM, PART, AGAIN, CHALLENGE, PROOF = range(1, 11)
 
 HEAD = struct.Struct("<BI")
 _REQUEST = struct.Struct("<BIHB")
@@ -29,6 +31,7 @@ _PART = struct.Struct("<BIBBB")
 OVERHEAD = _REQUEST.size + 64
 MAX_METHOD = 64
 MAX_PARTS = 16
+TOKEN_BYTES = 8
 _MAX_REASON = 500
 _MAX_BEHIND = 0xFFFF
 
@@ -77,6 +80,14 @@ def parse_refused(message: bytes) -> PeerRefused | None:
 def note(kind: int, number: int) -> bytes:
     """Return a message that is nothing but its kind and number."""
     return HEAD.pack(kind, number)
+
+
+def challenge(token: bytes) -> bytes:
+    return HEAD.pack(CHALLENGE, 0) + token
+
+
+def proof(token: bytes) -> bytes:
+    return HEAD.pack(PROOF, 0) + token
 
 
 def parse_part(message: bytes) -> tuple[int, bool, int, int] | None:

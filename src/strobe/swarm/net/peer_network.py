@@ -260,8 +260,7 @@ class PeerNetwork:
         return await PeerNetwork.listen(Identity.generate(), (self.ways.host_near(host),), suite=self._suite)
 
     def _on_established(self, session: Session, calls: list[Call]) -> None:
-        for evicted in self._sessions.install(session):
-            self.streams.end(evicted)
+        self.streams.end(self._sessions.install(session))
         if session.is_dialled and not any(not call.future.done() for call in calls):
             session.port.send(session.finish or b"", session.address)
         for call in calls:
@@ -319,6 +318,5 @@ class PeerNetwork:
         self.handshakes.sweep(now)
         self.streams.sweep(now)
         self.relaying.sweep(now)
-        for session in self._sessions.sweep(now):
-            self.streams.end(session)
+        self.streams.end(self._sessions.sweep(now))
         self._sweeper = self._loop.call_later(_SWEEP_S, self._sweep)

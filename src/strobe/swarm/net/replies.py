@@ -25,10 +25,11 @@ class Sent:
 class Large:
     """A reply for a stream: kept as it is, sent when the peer asks for it there."""
 
-    __slots__ = ("payload",)
+    __slots__ = ("payload", "size")
 
     def __init__(self, payload: Sendable) -> None:
         self.payload = payload
+        self.size = len(payload)
 
 
 RUNNING = Running()
@@ -79,7 +80,7 @@ class Replies:
             return
         self._kept[number] = reply
         if isinstance(reply, Large):
-            self._account.take_out(len(reply.payload))
+            self._account.take_out(reply.size)
         else:
             self._bytes += len(reply)
             if self._bytes > _MAX_BYTES:
@@ -98,7 +99,7 @@ class Replies:
         if isinstance(kept, bytes):
             self._bytes -= len(kept)
         elif isinstance(kept, Large):
-            self._account.free_out(len(kept.payload))
+            self._account.free_out(kept.size)
 
     def find(self, number: int) -> Kept | None:
         """Return what became of a request that was seen, if it is still known."""

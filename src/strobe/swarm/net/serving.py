@@ -155,7 +155,8 @@ class Serving:
             return _unfit(served, method, size)
         if account.running >= limits.max_running_per_peer or len(self._tasks) >= limits.max_running:
             return PeerBusy("too many requests under way", _BUSY_S)
-        return self._unread(account, 0)
+        # Half of what a peer may have is left for the replies that handlers make: to refuse those comes late.
+        return self._unread(account, limits.max_outbound_per_peer // 2)
 
     def _unread(self, account: Account, size: int) -> PeerBusy | None:
         """Return why a reply of this size has no place: others before it were not fetched or read."""

@@ -23,6 +23,7 @@ from strobe.swarm.net.replies import Replies
 
 if TYPE_CHECKING:
     from strobe.swarm.net.calls import Call
+    from strobe.swarm.net.moves import Elsewhere
     from strobe.swarm.net.stream import Stream
 
 #: Longer ones go by stream: in parts they would cost more than they save.
@@ -68,6 +69,7 @@ class Session:
         "born",
         "caller",
         "calls",
+        "elsewhere",
         "finish",
         "index",
         "is_dialled",
@@ -106,6 +108,8 @@ class Session:
         self.port = port
         self.address = address
         self.born = self.used = now
+        #: another address that it was heard from
+        self.elsewhere: Elsewhere | None = None
         #: who the peer is and where it was reached
         self.caller = Caller(port.contact(keys.peer_id, address), keys.public[:32])
         self._room = port.room(address) - HEADER.size - suite.tag_bytes
@@ -216,7 +220,7 @@ class Session:
         """Give back what can be made again: called when the session has been quiet for a while."""
         self._warm.cool()
         self._assembly.clear()
-        self.is_resting = self.is_idle and not len(self.replies)
+        self.is_resting = self.is_idle and not len(self.replies) and self.elsewhere is None
 
     def _warm_up(self) -> tuple[Cipher, Cipher]:
         self.is_resting = False

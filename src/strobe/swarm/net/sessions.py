@@ -70,7 +70,7 @@ class Sessions:
         return older.is_dialled == (self._own_id < older.keys.peer_id)
 
     def move(self, session: Session, address: SocketAddress) -> None:
-        """Note that a peer, which said so in a sealed packet, is heard from elsewhere: its NAT has changed its port."""
+        """Note that a peer has proven to be elsewhere: its NAT has changed its port."""
         self.drop(session)
         session.address = address
         session.caller = session.caller._replace(contact=session.port.contact(session.keys.peer_id, address))
@@ -97,6 +97,8 @@ class Sessions:
             if session.is_resting and session.stream is None and not is_round:
                 continue
             session.replies.sweep()
+            if session.elsewhere is not None and session.elsewhere.expires_at < now:
+                session.elsewhere = None
             if session.is_spent or now - session.born > self._limits.session_lifetime_s:
                 self.drop(session)
             replaced = self._by_contact.get(session.contact) is not session

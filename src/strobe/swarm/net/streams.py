@@ -284,10 +284,11 @@ class Streams:
             else:
                 self.start(session, call)
 
-    def end(self, session: Session) -> None:
-        """Close all connections of a session that is gone."""
-        for stream in self.live:
-            if stream.session is session:
+    def end(self, gone: list[Session]) -> None:
+        """Close all connections of sessions that are gone."""
+        sessions = set(gone)
+        for stream in self.live if sessions else ():
+            if stream.session in sessions:
                 stream.cancel()
 
     def sweep(self, now: float) -> None:
