@@ -39,6 +39,7 @@ def test_a_result_is_a_run(tmp_path: Path) -> None:
     assert run.state == "finished"
     assert run.config["model"] == "Own"
     assert run.config["batch_size"] == 4
+    assert (run.config["device"], run.config["is_trial"]) == ("cpu", False)
     assert run.config["command"] == record.command
     assert run.summary["score"] == 20.0
     assert [row["repeat_score"] for row in run.scan_history()] == [10.0, 30.0, 20.0]

@@ -58,6 +58,13 @@ def test_the_session_before_is_one_of_the_same_rows() -> None:
         select("previous", [OLD, between])
 
 
+def test_trials_of_a_search_are_no_sessions() -> None:
+    trials = [result([9.0], is_trial=True, environment=_session(day, "beef567890")) for day in (2, 4)]
+    last = result([4.0], environment=_session(3, "beef567890"))
+    assert select("latest", [OLD, *trials, last]) == [last]
+    assert select("previous", [OLD, *trials, last]) == [OLD]
+
+
 def test_sessions_that_are_not_there() -> None:
     with pytest.raises(UsageError, match=r"no session before the latest \(2026-11-01T00:00:00\+00:00\) measured any"):
         select("previous", [OLD])

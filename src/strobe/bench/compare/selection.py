@@ -27,7 +27,8 @@ def select(
     if Path(text).is_file():
         return list(read_records(Path(text)))
     if text in WORDS:
-        return _session(text, records)
+        # Each trial of a search is a session of its own, and none to compare with.
+        return _session(text, [one for one in records if not one.is_trial])
     if found := _by_id(text, records):
         return found
     if (commit := commit_of(text)) and (found := _by_id(commit, records)):
