@@ -102,7 +102,7 @@ def test_the_heap_stays_small_under_renewals() -> None:
     storage: Any = Storage()
     for number in range(10_000):
         storage.put(b"k%d" % (number % 10), b"v", 1000 + number, now=0)
-    assert len(storage._all._heap) < 200
+    assert len(storage._all.heap) < 200
 
 
 def test_random_use_with_little_memory_keeps_the_books() -> None:

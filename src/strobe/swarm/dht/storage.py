@@ -89,7 +89,7 @@ class Storage:
     def __init__(self, rules: Rules | None = None, *, max_bytes: int = 1 << 30, max_share: float = 1.0) -> None:
         self._rules = rules or Rules()
         self._records: dict[bytes, Record] = {}
-        self._all = Share()
+        self._all = Share(self._is_current)
         self._shares: dict[Source, Share] = {}
         self._max_bytes = max_bytes
         self._max_share_bytes = max_bytes * max_share
@@ -113,7 +113,8 @@ class Storage:
 
     def get(self, key: bytes, now: float) -> Record | None:
         """Return what is held for `key` and has not expired."""
-        self.expire(now)
+        if (heap := self._all.heap) and heap[0][0] < now:
+            self.expire(now)
         return self._records.get(key)
 
     def items(self, now: float) -> Iterator[tuple[bytes, Record]]:
@@ -129,16 +130,17 @@ class Storage:
         """Store a plain value, or one subkey of a dictionary; return whether it was accepted."""
         if not now <= expires <= now + self._rules.max_lifetime_s:  # also refuses NaN
             return False
-        self.expire(now)
-        entry = Entry(value, expires, source)
-        if not (self._put_subkey(key, subkey, entry) if subkey else self._put_plain(key, entry)):
+        if (heap := self._all.heap) and heap[0][0] < now:
+            self.expire(now)
+        entry, cost = Entry(value, expires, source), cost_of(value, subkey)
+        if not (self._put_subkey(key, subkey, entry, cost) if subkey else self._put_plain(key, entry, cost)):
             return False
-        due, cost = (expires, key, subkey), cost_of(value, subkey)
+        due = (expires, key, subkey)
         share = self._shares.get(source)
         if share is None:
-            share = self._shares[source] = Share()
-        self._all.add(due, cost, self._is_current)
-        share.add(due, cost, self._is_current)
+            share = self._shares[source] = Share(self._is_current)
+        self._all.add(due, cost)
+        share.add(due, cost)
         if self._all.size_bytes > self._max_bytes or (share.size_bytes > self._max_share_bytes and source != OURSELVES):
             self._make_room(source)
             return self._is_current(due)
@@ -163,26 +165,24 @@ class Storage:
 
     def expire(self, now: float) -> None:
         """Forget all that has expired."""
-        while (soonest := self._all.soonest) is not None and soonest < now:
+        while self._all.heap and self._all.heap[0][0] < now:
             self._forget(self._all.pop())
 
-    def _put_plain(self, key: bytes, entry: Entry) -> bool:
-        held = self._records.get(key)
-        if cost_of(entry.value, PLAIN) > self._rules.max_record_bytes:
+    def _put_plain(self, key: bytes, entry: Entry, cost: int) -> bool:
+        if cost > self._rules.max_record_bytes:
             return False
-        if held is not None:
+        if (held := self._records.get(key)) is not None:
             if entry.expires <= held.expires or self._has_owner(held):
                 return False
             self._drop(key)
         self._records[key] = entry
         return True
 
-    def _put_subkey(self, key: bytes, subkey: bytes, entry: Entry) -> bool:
+    def _put_subkey(self, key: bytes, subkey: bytes, entry: Entry, cost: int) -> bool:
         held = self._records.get(key)
         if isinstance(held, Entry) and entry.expires <= held.expires and not self._rules.is_owned(subkey):
             return False
-        size = cost_of(entry.value, subkey)
-        former = None
+        size, former = cost, None
         if isinstance(held, Dictionary):
             size += held.size_bytes
             if (former := held.entries.get(subkey)) is not None:
