@@ -201,3 +201,13 @@ def test_a_relay_is_not_reserved_through_another_one() -> None:
                     pass
 
     run(work())
+
+
+def test_what_relays_are_asked_is_short() -> None:
+    async def work() -> None:
+        async with peers(1) as (ann,), relay() as middle:
+            for method in (rp.RESERVE, rp.OPEN, rp.INCOMING, rp.LINK, rp.DIAL_BACK):
+                with pytest.raises(PeerRefused, match="over this peer's limit of 1024"):
+                    await ann.call(middle.address.contact, method, bytes(1 << 20), timeout_s=10)
+
+    run(work())

@@ -42,8 +42,8 @@ class Relaying:
         self.relay: Relay | None = None
         self.reservations: Reservations | None = None
         self.ends = RelayEnds(self, self._shelter_of, tag_bytes)
-        network.serve(rp.INCOMING, self.ends.on_incoming)
-        network.serve(rp.LINK, self.ends.on_link)
+        network.serve(rp.INCOMING, self.ends.on_incoming, max_payload=rp.MAX_REQUEST)
+        network.serve(rp.LINK, self.ends.on_link, max_payload=rp.MAX_REQUEST)
 
     # -- the three roles ---------------------------------------------------------------------------------------------
 
@@ -51,9 +51,9 @@ class Relaying:
         """Relay for others from now on."""
         network = self._network
         self.relay = Relay(self, limits, self._tag_bytes)
-        network.serve(rp.RESERVE, self.relay.on_reserve)
-        network.serve(rp.OPEN, self.relay.on_open)
-        network.serve(rp.DIAL_BACK, DialBacks(network.stranger).on_dial_back)
+        network.serve(rp.RESERVE, self.relay.on_reserve, max_payload=rp.MAX_REQUEST)
+        network.serve(rp.OPEN, self.relay.on_open, max_payload=rp.MAX_REQUEST)
+        network.serve(rp.DIAL_BACK, DialBacks(network.stranger).on_dial_back, max_payload=rp.MAX_REQUEST)
 
     async def seek_shelter(self, relays: Sequence[Address], renew_s: float) -> None:
         """Be reached through relays from now on; raises PeerUnreachable if none takes us."""
