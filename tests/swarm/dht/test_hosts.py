@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import pytest
 
 from strobe.errors import Error, UsageError
-from strobe.swarm.dht import DHT, BootstrapFailed, DhtStopped, Node, Options, Reply, get_dht_time
+from strobe.swarm.dht import DHT, BootstrapFailed, DhtStopped, Node, Options, Reply, SchemaValidator, get_dht_time
 from strobe.swarm.dht import host as host_module
 from strobe.swarm.dht.host import Plan, ThreadHost
 
@@ -142,6 +142,12 @@ def test_jobs_for_another_process() -> None:
         echoes = [dht.run_coroutine(functools.partial(_echo, content=each), return_future=True) for each in contents]
         assert [echo.result(60) for echo in echoes] == contents
         assert books._replies == {}
+
+
+def test_rules_that_cannot_be_sent_to_another_process_are_told() -> None:
+    rule = SchemaValidator({"k": lambda value: True})
+    with pytest.raises(UsageError, match=r"cannot be sent .* functools\.partial"):
+        DHT(process=True, validators=[rule])
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import threading
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from strobe.errors import Error, UsageError
 from strobe.swarm.dht.host import DhtStopped, Job, Plan, ThreadHost
@@ -23,6 +23,8 @@ from strobe.swarm.dht.reply import Reply
 from strobe.swarm.net.address import Address
 
 _Result = TypeVar("_Result")
+#: what pickling raises for what it cannot do
+_UNPICKLABLE: Final = (AttributeError, TypeError, ValueError, pickle.PicklingError)
 
 
 class ProcessHost:
@@ -37,10 +39,13 @@ class ProcessHost:
         self._replies: dict[int, Reply[Any]] = {}
         self._num_jobs = 0
         self._is_stopped = False
-        self._may_move = plan.may_move
+        self._plan = plan
 
     def start(self) -> Reply[Address]:
-        self._process.start()
+        try:
+            self._process.start()
+        except _UNPICKLABLE as exc:
+            raise _unsendable(self._plan, exc) from exc
         self._far_pipe.close()  # so that the end of the process is the end of the pipe
         ready: Reply[Address] = Reply()
         self._replies[0] = ready
@@ -49,18 +54,15 @@ class ProcessHost:
 
     def address(self) -> Address | None:
         try:
-            return self.submit(_address_of).result() if self._may_move else None
+            return self.submit(_address_of).result() if self._plan.may_move else None
         except DhtStopped:
             return None
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
         try:
             packed = bytes(ForkingPickler.dumps(job))
-        except (AttributeError, TypeError, ValueError, pickle.PicklingError) as exc:
-            raise UsageError(
-                f"{job!r:.200} cannot be sent to the DHT's process ({exc}); use a function of a module, or "
-                "functools.partial of one with arguments that can be pickled"
-            ) from exc
+        except _UNPICKLABLE as exc:
+            raise _unsendable(job, exc) from exc
         reply: Reply[_Result] = Reply()
         with self._lock:
             if self._is_stopped:
@@ -77,6 +79,8 @@ class ProcessHost:
     def stop(self, timeout_s: float) -> None:
         with self._lock:
             is_first, self._is_stopped = not self._is_stopped, True
+        if self._process.pid is None:
+            return  # it could not be started
         if is_first:
             self._send(None)
         self._process.join(timeout_s)
@@ -120,6 +124,13 @@ class ProcessHost:
             reply.fail(DhtStopped("the DHT's process ended before this was done"))
         with self._sending:
             self._pipe.close()
+
+
+def _unsendable(thing: object, exc: Exception) -> UsageError:
+    return UsageError(
+        f"{thing!r:.200} cannot be sent to the DHT's process ({exc}); use functions of a module, or functools.partial "
+        "of them with arguments that can be pickled"
+    )
 
 
 async def _address_of(node: Node) -> Address:
