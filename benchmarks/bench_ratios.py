@@ -23,8 +23,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from strobe.bench import machine, registry, stats
-from strobe.bench.compare.pairing import pair_implementations
+from strobe.bench import machine, registry
+from strobe.bench.compare.estimate import Estimate, estimate
+from strobe.bench.compare.pairing import Pair, pair_implementations
 from strobe.bench.records import Record, read_records
 from strobe.bench.table import markdown, signs
 
@@ -83,25 +84,25 @@ class Line:
 
 def judge(records: Sequence[Record]) -> list[Line]:
     """Hold results against the bars of the models that they are of."""
-    ratios = {pair.b.benchmark: _ratio(pair.a, pair.b) for pair in pair_implementations(records).pairs}
+    ratios = {pair.b.benchmark: _ratio(pair) for pair in pair_implementations(records).pairs}
     measured = {record.benchmark.partition("/")[0] for record in records}
     lines = [_judge_bar(bar, ratios) for bar in INFERENCE if bar.keys[0].partition("/")[0] in measured]
     lines += _judge_training(ratios, [key for key in TRAINING if key.partition("/")[0] in measured])
     return lines + list(_judge_micros(records))
 
 
-def _ratio(plain: Record, fast: Record) -> stats.Ratio | str:
+def _ratio(pair: Pair) -> Estimate | str:
     """Return the ratio of two rows, or why there is none."""
-    for record in (plain, fast):
+    for record in (pair.a, pair.b):
         if record.error is not None or not record.samples:
             return f"{record.benchmark}: {(record.error or 'no samples').splitlines()[0]}"
         if "!" in signs(record):
             return f"{record.benchmark}: its output is wrong"
-    return stats.ratio(fast.samples, plain.samples)
+    return estimate(pair.a.samples, pair.b.samples, pair.b.better, is_interleaved=pair.is_interleaved)
 
 
-def _judge_bar(bar: Bar, ratios: dict[str, stats.Ratio | str]) -> Line:
-    found = {key: one for key in bar.keys if isinstance(one := ratios.get(key, "not measured"), stats.Ratio)}
+def _judge_bar(bar: Bar, ratios: dict[str, Estimate | str]) -> Line:
+    found = {key: one for key in bar.keys if isinstance(one := ratios.get(key, "not measured"), Estimate)}
     if not found:
         reasons = "; ".join(str(ratios.get(key, "not measured")) for key in bar.keys)
         return Line(bar.keys[0], "", "", f"≥ {bar.least:g}", f"MISSED: {reasons}", False)
@@ -112,7 +113,7 @@ def _judge_bar(bar: Bar, ratios: dict[str, stats.Ratio | str]) -> Line:
     return Line(key, f"{best.value:.2f}", _bounds(best), f"≥ {bar.least:g}", verdict, is_met)
 
 
-def _judge_training(ratios: dict[str, stats.Ratio | str], keys: Sequence[str]) -> list[Line]:
+def _judge_training(ratios: dict[str, Estimate | str], keys: Sequence[str]) -> list[Line]:
     if not keys:
         return []
     lines = [_judge_bar(Bar((key,), TRAINING_LEAST), ratios) for key in keys]
@@ -148,7 +149,7 @@ def _judge_micros(records: Iterable[Record]) -> Iterator[Line]:
         yield Line(record.benchmark, f"{100 * share:.0f} % {record.roofline.bound}", "", bar, verdict, is_met)
 
 
-def _bounds(found: stats.Ratio) -> str:
+def _bounds(found: Estimate) -> str:
     limits = "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}, "
     return f"{limits}n={found.n}"
 

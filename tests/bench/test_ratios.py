@@ -65,7 +65,7 @@ def test_every_row_with_a_bar_exists_and_has_an_ootb_row(ratios: ModuleType) -> 
 
 
 @pytest.mark.parametrize(
-    ("speed", "verdict", "is_met"), [(2.0, "met", True), (1.5, "met, in doubt", True), (1.4, "MISSED", False)]
+    ("speed", "verdict", "is_met"), [(2.0, "met", True), (1.51, "met, in doubt", True), (1.4, "MISSED", False)]
 )
 def test_a_bar_is_met_in_doubt_or_missed(ratios: ModuleType, speed: float, verdict: str, is_met: bool) -> None:
     key = "regnety/optimized/inference/400MF-fp32"
