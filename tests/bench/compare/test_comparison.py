@@ -251,6 +251,18 @@ def test_a_rule_of_one_s_own() -> None:
     assert _interleaved(*pairs, rule=Rule(threshold=0.05)).rows[0].verdict == "same"
 
 
+def test_the_mood_of_a_session_does_not_average_out_over_the_rows() -> None:
+    """All rows of a session may be slow together, so that many of them say no more about it than one."""
+    pairs = [Pair(result(_around(100, 10, seed=n)), result(_around(105, 10, seed=50 + n))) for n in range(30)]
+    mean, in_turns = compare(Pairs(tuple(pairs))).geomean, _interleaved(*pairs).geomean
+    assert mean is not None
+    assert in_turns is not None
+    assert mean.low is not None
+    assert in_turns.low is not None
+    assert mean.low < 0.8 * mean.value
+    assert in_turns.low > 0.99 * in_turns.value
+
+
 def test_half_of_alpha_is_left_for_measuring_again() -> None:
     rule = Rule(num_occasions=2)
     assert (rule.level, rule.confidence, Rule(alpha=0.1).level) == (0.025, 0.975, 0.1)

@@ -6,6 +6,7 @@ import json
 import random
 
 import msgspec
+import pytest
 
 from strobe.bench.compare import Comparison, compare, pair, report
 from tests.bench.compare.results import HERE, result, wrong
@@ -31,7 +32,8 @@ def test_a_row_has_all_its_figures() -> None:
     assert (unit, n, verdict) == ("ex/s", "10 / 10", "faster")
     assert float(b) > float(a)
     assert speed.startswith("1.5")
-    assert bounds.startswith(("1.48", "1.49", "1.50"))
+    # Within the sessions it is 1.5 to a percent; the bounds also hold what sessions may differ by.
+    assert [float(word) for word in bounds.split(" to ")] == pytest.approx([1.12, 2.0], abs=0.02)
     assert p == "0.008"
 
 

@@ -117,13 +117,13 @@ def _measure(pair: Pair, history: History, rule: Rule, level: float) -> Row:
     if pair.is_interleaved:
         floor = INTERLEAVED if measured.is_ranked else FEW
         return Row(name, pair.a, pair.b, "inconclusive", measured, measured.p, floor, notes)
-    between = history.p(pair.a, pair.b, math.log(measured.value), measured.error or 0.0)
+    widened = history.widen(pair.a, pair.b, measured, rule.confidence)
     floor = history.floor(pair.a, pair.b)
-    return Row(name, pair.a, pair.b, "inconclusive", measured, max(measured.p, between), floor, notes)
+    return Row(name, pair.a, pair.b, "inconclusive", widened, widened.p, floor, notes)
 
 
 def _judged(row: Row, measured: Estimate, p: float, rule: Rule) -> Row:
-    verdict = judge(measured, p, row.floor.value, rule)
+    verdict = judge(measured, p, row.floor, rule)
     reason = why_open(measured, p, row.floor, rule) if verdict == "inconclusive" else ""
     return replace(row, verdict=verdict, p=p, reason=reason)
 
@@ -137,7 +137,12 @@ def _geomean(rows: Sequence[Row], rule: Rule) -> Geomean | None:
     if len(errors) < len(measured):
         return Geomean(math.exp(mean), None, None, len(measured))
     total, freedom = student.combined(errors)
-    low, high = student.Mean(mean, total / len(measured), freedom).bounds(1 - rule.alpha)
+    # Each row's own noise averages out over the rows; what the day was like may be the same for all.
+    shared = sum(one.between for one in measured) / len(measured)
+    error = math.hypot(total / len(measured), shared)
+    if shared:
+        freedom = min(freedom, *(one.freedom for one in measured))
+    low, high = student.Mean(mean, error, freedom).bounds(1 - rule.alpha)
     return Geomean(math.exp(mean), math.exp(low), math.exp(min(high, 700.0)), len(measured))
 
 

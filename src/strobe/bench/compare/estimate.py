@@ -34,9 +34,11 @@ class Estimate:
     #: of the test, before any adjustment
     p: float
     n: int
-    #: standard error of the logarithm, and its degrees of freedom, for means over several rows
+    #: standard error of the logarithm within the sessions, for means over several rows
     error: float | None = None
     freedom: int = 0
+    #: standard error that comes on top between two sessions, which other rows of these may share
+    between: float = 0.0
     #: whether there were enough repeats for a rank test
     is_ranked: bool = False
 

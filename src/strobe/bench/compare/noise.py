@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from strobe.bench import stats, student
+from strobe.bench.compare.estimate import Estimate
 from strobe.bench.compare.pairing import RowKey, row_key
 from strobe.bench.records import Record
 
@@ -82,11 +83,19 @@ class History:
         apart = student.quantile(0.95, found.freedom) * math.sqrt(2) * found.deviation
         return Floor(math.expm1(apart), "history" if scatter else "assumed", found.num_sessions)
 
-    def p(self, a: Record, b: Record, log_ratio: float, error: float) -> float:
-        """Return how often two sessions of the same code lie as far apart; `error` is that within these two."""
+    def widen(self, a: Record, b: Record, found: Estimate, confidence: float) -> Estimate:
+        """Return an estimate of two sessions with what they differ by in its bounds and its p.
+
+        A second opinion as to p: neither the test within the sessions nor that between them may be left unconvinced.
+        """
+        if found.error is None:
+            return found
         scatter = self._scatter(a, b) or _ASSUMPTION
-        apart = math.hypot(math.sqrt(2) * scatter.deviation, error)
-        return student.Mean(log_ratio, apart, scatter.freedom).p
+        between = math.sqrt(2) * scatter.deviation
+        error, freedom = student.combined([(found.error**2, found.freedom), (between**2, scatter.freedom)])
+        whole = student.Mean(math.log(found.value), error, freedom)
+        low, high = (math.exp(min(bound, 700.0)) for bound in whole.bounds(confidence))
+        return replace(found, low=low, high=high, p=max(found.p, whole.p), freedom=freedom, between=between)
 
     def _scatter(self, a: Record, b: Record) -> _Scatter | None:
         known = [self._scatter_of(record) for record in (a, b)]

@@ -2,8 +2,8 @@
 
 *Faster* and *slower* need three things: a small p after the correction for the number of rows, bounds that exclude
 "equal", and a difference beyond both the noise floor and the threshold of what matters. *Same* needs bounds that lie
-within the threshold even when the noise floor is added to them. Everything else is *inconclusive*, which is a result
-too. Correctness comes first: a row that computes the wrong thing has no speed.
+within the threshold. Everything else is *inconclusive*, which is a result too. Correctness comes first: a row that
+computes the wrong thing has no speed.
 """
 
 from __future__ import annotations
@@ -84,15 +84,16 @@ def _error_text(record: Record) -> str:
     return f"{found.error:.2g}, tolerance {found.tolerance:.2g}"
 
 
-def judge(estimate: Estimate, p: float, floor: float, rule: Rule) -> Verdict:
+def judge(estimate: Estimate, p: float, floor: Floor, rule: Rule) -> Verdict:
     """Judge an estimate by its corrected p and the noise floor."""
     if estimate.low is None or estimate.high is None:
         return "inconclusive"
-    noise, matters = math.log1p(floor), math.log1p(rule.threshold)
+    matters = math.log1p(rule.threshold)
     low, size, high = map(math.log, (estimate.low, estimate.value, estimate.high))
-    if p <= rule.level and (low > 0 or high < 0) and abs(size) >= max(noise, matters):
+    if p <= rule.level and (low > 0 or high < 0) and abs(size) >= max(math.log1p(floor.value), matters):
         return "faster" if size > 0 else "slower"
-    if estimate.n >= _ENOUGH_FOR_SAME and low - noise > -matters and high + noise < matters:
+    is_enough = estimate.n >= _ENOUGH_FOR_SAME and floor.source != "few"
+    if is_enough and low > -matters and high < matters:
         return "same"
     return "inconclusive"
 
