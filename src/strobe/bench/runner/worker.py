@@ -53,6 +53,14 @@ def main() -> None:
         # How torch says that an operator was never written for a device.
         sys.exit(f"{NOT_HERE}{str(exc).splitlines()[0]}")
     Path(job.result).write_bytes(msgspec.json.encode(outcome))
+    _leave_group()
+
+
+def _leave_group() -> None:
+    """Leave the group that a workload has joined: threads of it that outlive the interpreter may abort the process."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def _die_with_parent(parent_pid: int) -> None:
