@@ -21,6 +21,23 @@ from tests.swarm.dht.swarms import Swarm
 _UNCACHED = Options(cache_locally=False, cache_nearest=0, cache_on_store=False)
 
 
+def test_who_joins_over_a_bad_path_waits_for_the_only_ones_it_knows() -> None:
+    """If they are overdue there is nobody to ask instead; giving them up would leave it alone, storing for itself."""
+
+    async def main() -> None:
+        swarm = await Swarm.grow(10, World(latency_s=0.01))
+        swarm.world.latency_s = 0.6  # from 0.6 to 1.8 s there and back
+        node = await swarm.add(Options(overdue_s=0.5, cache_nearest=0, cache_on_store=False))
+        assert len(node.peers.table) > 2, "those that it was told of, and those that they know"
+        assert await node.store("key", 1, clock() + 1000)
+        assert len(swarm.holders("key")) > 1
+        got = await swarm.nodes[0].get("key")
+        assert got is not None
+        assert got.value == 1
+
+    run(main())
+
+
 def test_what_one_stores_all_others_get() -> None:
     async def main() -> None:
         swarm = await Swarm.grow(12)

@@ -62,12 +62,13 @@ class Reader:
         With `via`, only these are asked first: they may be of a swarm whose peers nobody near us has heard of.
         """
         search = _Search(self._exchange, [target], math.inf, self._rules, self.validator, width, 1, via)
-        await self._walk(search)
+        await self._walk(search, waits_for_all=True)
         return search.strangers()
 
-    async def _walk(self, search: _Search) -> None:
-        walk = Walk(search.lookup, search.ask, window=self._window, overdue_s=self._overdue_s)
-        self._exchange.give_up(search.lookup, await walk.run())
+    async def _walk(self, search: _Search, *, waits_for_all: bool = False) -> None:
+        lookup, window, overdue_s = search.lookup, self._window, self._overdue_s
+        walk = Walk(lookup, search.ask, window=window, overdue_s=overdue_s, waits_for_all=waits_for_all)
+        self._exchange.give_up(lookup, await walk.run())
 
 
 class _Search:

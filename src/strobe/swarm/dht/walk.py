@@ -1,7 +1,8 @@
 """Does the asking of a Lookup: many peers at a time, never more than a window of them, nobody waited for too long.
 
 A peer that is overdue is passed over and the next nearest asked in its place; if it answers after all, it counts. The
-walk ends when nothing is due and only overdue peers are outstanding. Knows nothing of what is asked.
+walk ends when nothing is due and only overdue peers are outstanding; but they are waited for if nobody has answered
+yet, because then they are all there is, or if the walk is made to get to know them. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ _CHECKS_PER_OVERDUE: Final = 4
 class Walk:
     """One lookup on its way."""
 
-    def __init__(self, lookup: Lookup, ask: Ask, *, window: int, overdue_s: float) -> None:
+    def __init__(self, lookup: Lookup, ask: Ask, *, window: int, overdue_s: float, waits_for_all: bool = False) -> None:
         self._lookup = lookup
         self._ask = ask
         self._window = window
         self._overdue_s = overdue_s
+        self._waits_for_all = waits_for_all
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[None] = self._loop.create_future()
         self._outstanding: dict[asyncio.Task[None], tuple[int, list[int], float]] = {}
         self._overdue: set[asyncio.Task[None]] = set()
         self._is_pumping = False
+        self._has_answer = False
 
     async def run(self) -> list[int]:
         """Walk until all is settled; return the peers that were given up as overdue."""
@@ -56,7 +59,8 @@ class Walk:
             task = self._loop.create_task(self._one(*due))
             self._outstanding[task] = (*due, self._loop.time())
             task.add_done_callback(self._ended)
-        if len(self._outstanding) == len(self._overdue):
+        is_enough = self._has_answer and not self._waits_for_all
+        if not self._outstanding or (is_enough and len(self._outstanding) == len(self._overdue)):
             self._done.set_result(None)
 
     async def _one(self, peer: int, indexes: list[int]) -> None:
@@ -65,6 +69,7 @@ class Walk:
         except (NetworkError, Malformed):
             self._lookup.failed(peer, indexes)
         else:
+            self._has_answer = True
             self._lookup.answered(peer, indexes)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
