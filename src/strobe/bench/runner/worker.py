@@ -51,7 +51,7 @@ def main() -> None:
         if job.device == "cpu":
             raise
         # How torch says that an operator was never written for a device.
-        sys.exit(f"{NOT_HERE}{str(exc).splitlines()[0]}")
+        sys.exit(f"{NOT_HERE}{(str(exc) or repr(exc)).splitlines()[0]}")
     Path(job.result).write_bytes(msgspec.json.encode(outcome))
     _leave_group()
 
