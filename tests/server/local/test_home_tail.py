@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 import strobe
 from strobe.api import trash
 from strobe.errors import CommError, NotInStore, StoreBusy
-from strobe.home import Home, RunPath
+from strobe.home import Home, RunDir, RunPath
 from strobe.journal import event as ev
 from strobe.server.local import run_tail
 from strobe.server.local.home_tail import HomeTail, forget_runs
@@ -186,6 +188,48 @@ def test_a_new_run_with_the_id_of_a_removed_one_is_shown(home: Home, index: Loca
     log_run(home, steps=2)  # before anybody has looked at the home again
     tail.poll()
     assert last_loss(index) == 0.5
+
+
+def test_one_that_comes_back_is_there_though_the_home_was_looked_at_meanwhile(
+    home: Home, index: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_run(home)
+    tail = tail_of(home, index)
+    tail.poll()
+    deleted_at = index.runs.find(PATH).version + 1
+    index.runs.delete(PATH, now_ns=time.time_ns())
+    iter_runs = home.iter_runs
+
+    def runs_before_it_came_back() -> Iterator[RunDir]:
+        found = list(iter_runs())
+        index.runs.undelete(PATH, now_ns=time.time_ns())
+        yield from found
+
+    monkeypatch.setattr(type(home), "iter_runs", lambda _: runs_before_it_came_back())
+    tail.poll()
+    assert index.runs.find(PATH).version > deleted_at, "who hears of the deletion now knows that it is over"
+
+
+def test_runs_come_and_go_while_the_home_is_followed(home: Home, index: LocalStore) -> None:
+    log_run(home)
+    tail = tail_of(home, index)
+    tail.poll()
+    is_over = threading.Event()
+
+    def follow() -> None:
+        while not is_over.is_set():
+            tail.poll()
+
+    with ThreadPoolExecutor() as pool:
+        following = pool.submit(follow)
+        try:
+            for _ in range(100):
+                index.runs.delete(PATH, now_ns=time.time_ns())
+                index.runs.undelete(PATH, now_ns=time.time_ns())
+                assert index.runs.get(PATH)
+        finally:
+            is_over.set()
+        following.result()
 
 
 def test_what_the_command_line_removed_can_be_seen_until_the_trash_is_emptied(home: Home, index: LocalStore) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from strobe.store.contents import Contents
 from strobe.store.database import Cursor, Database
 from strobe.store.files import Files, RunFile
 from strobe.store.ingest import Ingest
-from strobe.store.runs import Runs
+from strobe.store.runs import Runs, find_run
 
 _PIECE_BYTES = 1 << 20
 
@@ -33,6 +34,8 @@ class HomeRuns(Runs):
         super().__init__(database)
         self._home = home
         self._ingest = ingest
+        #: held while a run comes back from the trash, and by whoever judges from what lies where that a run is gone
+        self.moving = threading.Lock()
         #: the runs that are hidden
         self.trashed: set[RunPath] = database.read(_read_hidden)
 
@@ -50,16 +53,24 @@ class HomeRuns(Runs):
             self.trashed.add(path)
 
     def undelete(self, path: RunPath, *, now_ns: int) -> None:
-        for entry in trash.entries(self._home):
-            if entry.run == path:
-                trash.restore(self._home, entry)
-                with suppress(NotInStore):  # what is hidden takes nothing in; it is made again
-                    self.remove(path)
-                self.trashed.discard(path)
-                # Not left to those who follow the home: whoever brings a run back looks at it next.
-                RunTail(self._home.run_dir(path), self._ingest, lambda: now_ns).poll()
-                return
-        raise NotInStore(f"run {path} is not in the trash of {self._home.path}")
+        version = 0
+        with self.moving:
+            entry = next((entry for entry in trash.entries(self._home) if entry.run == path), None)
+            if entry is None:
+                raise NotInStore(f"run {path} is not in the trash of {self._home.path}")
+            trash.restore(self._home, entry)
+            with suppress(NotInStore):  # what is hidden takes nothing in; it is made again
+                version = self._database.read(lambda cursor: find_run(cursor, path, with_deleted=True)).version
+                self.remove(path)
+            self.trashed.discard(path)
+        # Not left to those who follow the home: whoever brings a run back looks at it next.
+        RunTail(self._home.run_dir(path), self._ingest, lambda: now_ns).poll()
+        # Those who heard of the deletion late know by the version that it is over.
+        self._database.write(lambda cursor: _raise_version(cursor, path, version))
+
+
+def _raise_version(cursor: Cursor, path: RunPath, by: int) -> None:
+    cursor.run("UPDATE run SET version = version + ? WHERE id = ?", by, find_run(cursor, path).id)
 
 
 def _read_hidden(cursor: Cursor) -> set[RunPath]:

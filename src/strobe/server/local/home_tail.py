@@ -98,7 +98,9 @@ class HomeTail:
             for path in gone & trashed:
                 self._runs.hide(path, now_ns=self._clock())
             for path in gone - trashed:
-                self._forget(path)
+                with self._runs.moving:
+                    if not self._home.run_dir(path).exists():  # else it came back after all were listed
+                        self._forget(path)
         return {
             path: run_dir
             for path, run_dir in found.items()
@@ -108,8 +110,9 @@ class HomeTail:
     def _without_trashed(self, due: dict[RunPath, RunDir]) -> dict[RunPath, RunDir]:
         """Leave out runs in the trash. One that is there again, old or new, is taken in from the start."""
         for path in due.keys() & self._runs.trashed:
-            if due[path].exists():
-                self._forget(path)
+            with self._runs.moving:
+                if path in self._runs.trashed and due[path].exists():
+                    self._forget(path)
         return {path: run_dir for path, run_dir in due.items() if path not in self._runs.trashed}
 
     def _forget_purged(self) -> None:

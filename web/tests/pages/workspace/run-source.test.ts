@@ -2,7 +2,7 @@
 // what there is, and goes on to its end.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RunSource } from "../../../src/pages/workspace/data/run-source";
+import { RunSource, withNews } from "../../../src/pages/workspace/data/run-source";
 import { runOf } from "./runs";
 
 const QUESTION = { filter: "", sort: "-created_at", columns: [] };
@@ -139,5 +139,29 @@ describe("RunSource", () => {
     await source.refresh();
     await toTheEnd(source);
     expect(shown(source)).toEqual(listed());
+  });
+});
+
+describe("news of a deleted run", () => {
+  const news = {
+    run: "ann/p/r1",
+    version: 5,
+    state: "finished" as const,
+    changed_ns: 9,
+    started_ns: 0,
+    ended_ns: 0,
+    num_rows: 0,
+    stop_by: null,
+    is_deleted: true,
+  };
+
+  it("take its row away", () => {
+    expect(withNews(runOf("r1", { version: 4 }), news)).toBeNull();
+    expect(withNews(runOf("r1", { version: 5 }), news)).toBeNull();
+  });
+
+  it("leave a row that was read after the deletion was undone", () => {
+    const back = runOf("r1", { version: 6 });
+    expect(withNews(back, news)).toBe(back);
   });
 });

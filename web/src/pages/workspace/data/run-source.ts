@@ -217,9 +217,12 @@ function appended(before: readonly RunItem[], next: readonly RunItem[]): RunItem
   return [...before, ...next.filter((run) => !known.has(run.id))];
 }
 
-/** Return a run with what the server told about it, null if it is gone. */
+/**
+ * Return a run with what the server told about it, null if it is gone. News wait a moment before they are taken in: if
+ * the deletion was undone and the list read again meanwhile, the row knows better.
+ */
 export function withNews(run: RunItem, news: RunNews): RunItem | null {
-  if (news.is_deleted) return null;
+  if (news.is_deleted) return news.version < run.version ? run : null;
   const values = run.values && newValues(run.values, news);
   return {
     ...run,
