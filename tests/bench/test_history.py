@@ -42,6 +42,16 @@ def test_a_step_names_the_commits_on_both_sides() -> None:
     assert (again.a.environment.git_commit, again.b.environment.git_commit) == ("commit07", "commit15")
 
 
+def test_uncommitted_code_is_not_measured_again_where_committed_code_was_as_fast() -> None:
+    records = _sessions([100, 90], 8)
+    for number in (6, 7, 15):
+        edited = msgspec.structs.replace(records[number].environment, is_dirty=True)
+        records[number] = msgspec.structs.replace(records[number], environment=edited)
+    again = suspicion(_only(records))
+    assert again is not None
+    assert (again.a.environment.git_commit, again.b.environment.git_commit) == ("commit05", "commit15")
+
+
 def test_times_that_rise_are_slower_too() -> None:
     series = _only(_sessions([1.0, 1.25], 8, better="less", unit="s"))
     assert series.steps[0].change == pytest.approx(-0.2, abs=0.02)
@@ -109,3 +119,67 @@ def test_devices_threads_and_sizes_are_series_of_their_own_and_trials_are_none()
         result([1.0], is_changed=True),
     ]
     assert [len(series.records) for series in trace(rows)] == [1] * 5
+
+
+def test_another_seal_or_unit_is_another_series() -> None:
+    """Code that changed under its version cannot be compared: its speed is neither a loss nor a gain."""
+    fast = _sessions([100], 6, seal="aaaaaaaaaa")
+    slow = [msgspec.structs.replace(one, id=f"1{one.id}") for one in _sessions([50], 6, seal="bbbbbbbbbb")]
+    found = trace([*fast, *slow])
+    assert [len(series.records) for series in found] == [6, 6]
+    assert not any(series.is_worse or series.steps for series in found)
+    assert [len(series.records) for series in trace([*fast, *_sessions([0.1], 3, seal="aaaaaaaaaa", unit="k/s")])] == [
+        6,
+        3,
+    ]
+
+
+def test_results_from_before_there_were_seals_go_on_in_the_newest_series() -> None:
+    old = _sessions([100], 3)
+    first, second = (
+        [msgspec.structs.replace(one, id=f"{number}{one.id}", seal=seal) for one in old]
+        for number, seal in ((1, "aaaaaaaaaa"), (2, "bbbbbbbbbb"))
+    )
+    found = trace([*first, *second, *old])
+    assert sorted(len(series.records) for series in found) == [3, 6]
+    longest = max(found, key=lambda series: len(series.records))
+    assert (longest.records[0].seal, longest.records[-1].seal) == ("", "bbbbbbbbbb")
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.005])
+@pytest.mark.parametrize("outliers", [(4, 5), (4, 6)])
+@pytest.mark.parametrize("speed", [1.035, 1.2])
+def test_two_quick_sessions_are_not_the_best_level(spread: float, outliers: tuple[int, ...], speed: float) -> None:
+    """Scores that are equal to the last digit, such as counts or whole milliseconds, look free of noise."""
+    records = _sessions([100], 12, spread=spread)
+    for number in outliers:
+        quick = tuple(speed * sample for sample in records[number].samples)
+        records[number] = msgspec.structs.replace(records[number], samples=quick)
+    series = _only(records)
+    assert series.steps == ()
+    assert not series.is_worse
+
+
+def test_three_quick_sessions_are_a_level_also_without_noise() -> None:
+    series = _only(_sessions([100, 104, 100, 100], 3, spread=0.0))
+    assert [step.index for step in series.steps] == [3, 6]
+    assert series.is_worse
+
+
+def test_many_rows_are_not_many_chances_to_be_slower() -> None:
+    """Of fifty steady rows one always has a few slow sessions: what is a loss of one row alone is none of them."""
+    rng = random.Random(5)
+    others = [
+        result([100 * math.exp(rng.gauss(0, 0.01))], f"toy/ootb/inference/{row}", id=f"{number:04}")
+        for row in range(50)
+        for number in range(12)
+    ]
+    slight, clear = (
+        [
+            msgspec.structs.replace(one, samples=tuple(loss * sample for sample in one.samples)) if number >= 9 else one
+            for number, one in enumerate(_sessions([100], 12, spread=0.02, benchmark=f"toy/ootb/inference/{loss}"))
+        ]
+        for loss in (0.955, 0.8)
+    )
+    assert _only(slight).is_worse
+    assert [series.name for series in trace([*others, *slight, *clear]) if series.is_worse] == [_only(clear).name]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.bench import stats, steps
-from strobe.bench.steps import MIN_POINTS, Level, fit, merge
+from strobe.bench.steps import MIN_POINTS, Level, fit, lasting, merge
 
 series = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=9)
 
@@ -71,3 +71,19 @@ def test_small_steps_are_joined() -> None:
 
 def test_two_hundred_sessions_are_quick_enough_to_try() -> None:
     assert len(fit(_noisy([1.0, 0.95, 1.05, 1.0], 50, spread=0.01))) == 4
+
+
+def test_a_level_that_few_of_its_points_are_near_does_not_last() -> None:
+    values = [1.0, 1.0, 1.0, 1.5, 1.0, 1.5, 1.0, 1.0, 1.0]
+    levels = [Level(0, 3, 1.0), Level(3, 6, 1.5), Level(6, 9, 1.0)]
+    assert lasting(levels, values) == [Level(0, 9, 1.0)]
+    values[4] = 1.4
+    assert lasting(levels, values) == levels
+    assert lasting([Level(0, 2, 1.0)], [1.0, 1.0]) == [Level(0, 2, 1.0)]
+
+
+@given(series)
+def test_levels_that_last_follow_each_other_too(values: list[float]) -> None:
+    levels = lasting(fit(values), values)
+    assert (levels[0].start, levels[-1].stop) == (0, len(values))
+    assert all(before.stop == after.start for before, after in itertools.pairwise(levels))

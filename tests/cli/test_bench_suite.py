@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +72,7 @@ def test_check_of_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixtu
         ["own/micro/test/Plain", "--file", str(OWN), "--batch", "9"],
         ["own/micro/test/Plain", "--file", str(OWN), "--repeats", "0"],
         ["own/micro/test/Plain", "--file", str(OWN), "--serving"],
+        ["own/micro/test/Facts-2nodes", "--file", str(OWN), "--search", "--node", "1", "--master", "localhost:1"],
         ["nowhere.py"],
     ],
 )
@@ -205,6 +209,70 @@ def test_the_bar_is_drawn_over_on_a_terminal() -> None:
     assert stream.getvalue() == "\r\x1b[K█████░░░░░░░░░░░░░░░ 6/24, about 1m 30s left, dlrm/ootb/in…\r\x1b[K"
 
 
+@pytest.fixture
+def signals() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_lost_connection_is_taken_as_ctrl_c_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from strobe.bench.runner import session
+
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
+    told: list[str] = []
+
+    def measure(*args: Any, **more: Any) -> session.Results:
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGHUP)
+        # As systemd does; these would interrupt the keeping of what is done.
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGHUP)
+        told.append("kept")
+        return session.Results([], is_interrupted=True)
+
+    monkeypatch.setattr(session, "measure", measure)
+    assert main(["bench", "run", "own/micro/test/Plain", *QUICK, "-q"]) == INTERRUPTED
+    assert told == ["kept"]
+
+
+@pytest.mark.usefixtures("signals")
+def test_what_nohup_has_ignored_stays_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    assert main(["bench", "run", "own/micro/test/Facts-2nodes", *QUICK, "-q"]) == OK
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+def test_what_cannot_be_kept_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "run", "own/micro/test/Facts-2nodes", *QUICK, "--results", "/dev/full"]) == FAILURE
+    captured = capsys.readouterr()
+    assert "Facts-2nodes" in captured.out
+    assert "No space left on device" in captured.err
+
+
+class _Closed(io.StringIO):
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_who_has_gone_ends_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    from strobe.bench.runner.process import Failure
+    from strobe.bench.runner.session import Progress
+    from strobe.cli.bench_progress import ProgressLine
+
+    monkeypatch.setattr(sys, "stderr", _Closed())
+    cell = Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)
+    screen = Screen()
+    ProgressLine(screen).show(
+        Progress(cell=cell, repeat=1, num_done=1, num_repeats=1, left_s=0.0, outcome=Failure("no"))
+    )
+    screen.warn("nobody hears this")
+
+
 def _without_numpy(*words: str) -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.modules['numpy'] = None; from strobe.cli import main; sys.exit(main({list(words)!r}))"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -233,6 +301,12 @@ def test_a_wrong_output_is_not_so_many_times_as_fast(capsys: pytest.CaptureFixtu
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("toy/optimized/inference/one-fp32 B=8: incorrect: B is incorrect: error 0.5")
     assert second.startswith("toy/optimized/inference/one-int8 B=8: 1.50× OOTB (1.")
+
+
+def test_a_row_that_is_not_compared_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    _print_pairs([result([1.0]), result([2.0], "toy/optimized/inference/one-int8", is_changed=True)], Screen())
+    said = "toy/optimized/inference/one-int8 B=8: not compared with OOTB: its sealed code had changed"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.slow

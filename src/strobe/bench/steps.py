@@ -17,7 +17,7 @@ from strobe.bench import stats
 
 #: a level needs so many points: what happened once is an outlier
 MIN_POINTS = 3
-#: price of a step, in units of log(n): 1 for its two parameters, and as much again since its place was searched for
+#: price of a step, in units of log(points): 1 for its two parameters, as much again since its place was searched for
 _PRICE = 2.0
 #: median distance of neighbours, in units of the mean absolute deviation, for noise between normal and Laplace
 _NEIGHBOURS = 1.17
@@ -32,14 +32,41 @@ class Level:
     value: float
 
 
-def fit(values: Sequence[float]) -> list[Level]:
-    """Return the levels of a series."""
+def fit(values: Sequence[float], *, num_series: int = 1) -> list[Level]:
+    """Return the levels of a series, one of so many that are searched for steps."""
     if not values:
         return []
     scale = noise_scale(values)
     costs = _segment_costs(values)
-    price = scale * _PRICE * math.log(max(2, len(values)))
+    # Each place in each of the series is another chance for noise to look like a step.
+    price = scale * _PRICE * math.log(max(2, len(values) * num_series))
     return [Level(start, stop, stats.median(values[start:stop])) for start, stop in _cut(costs, len(values), price)]
+
+
+def lasting(levels: Sequence[Level], values: Sequence[float]) -> list[Level]:
+    """Return the levels with those joined to a neighbour that fewer than MIN_POINTS of their points are nearer to.
+
+    Two outliers and a usual point between them have the outliers' median. How far off they are must not matter, nor how
+    quiet the rest is: of points that are equal to the last digit the scale is no help.
+    """
+    levels = list(levels)
+    index = 0
+    while index < len(levels):
+        beside = [number for number in (index - 1, index + 1) if 0 <= number < len(levels)]
+        if not beside or _num_own(levels[index], [levels[number] for number in beside], values) >= MIN_POINTS:
+            index += 1
+            continue
+        nearest = min(beside, key=lambda number: abs(levels[number].value - levels[index].value))
+        levels = _joined(levels, min(index, nearest), values)
+        index = 0  # what is joined has another value, and its neighbours another neighbour
+    return levels
+
+
+def _num_own(level: Level, others: Sequence[Level], values: Sequence[float]) -> int:
+    return sum(
+        all(abs(value - level.value) < abs(value - other.value) for other in others)
+        for value in values[level.start : level.stop]
+    )
 
 
 def merge(levels: Sequence[Level], values: Sequence[float], *, least: float) -> list[Level]:
@@ -50,9 +77,14 @@ def merge(levels: Sequence[Level], values: Sequence[float], *, least: float) -> 
         index = min(range(len(gaps)), key=gaps.__getitem__)
         if gaps[index] >= least:
             break
-        start, stop = levels[index].start, levels[index + 1].stop
-        levels = [*levels[:index], Level(start, stop, stats.median(values[start:stop])), *levels[index + 2 :]]
+        levels = _joined(levels, index, values)
     return levels
+
+
+def _joined(levels: Sequence[Level], index: int, values: Sequence[float]) -> list[Level]:
+    """Return the levels with one and the next as one."""
+    start, stop = levels[index].start, levels[index + 1].stop
+    return [*levels[:index], Level(start, stop, stats.median(values[start:stop])), *levels[index + 2 :]]
 
 
 def noise_scale(values: Sequence[float]) -> float:

@@ -14,7 +14,8 @@ from strobe.cli.bench_table import add_results, read_results, results_of
 from strobe.cli.parser import Subparsers, add_command
 
 if TYPE_CHECKING:
-    from strobe.bench.compare import Comparison, Measure, Pair, Pairs, Row
+    from strobe.bench.compare import Comparison, Measure, Pair, Pairs, Row, Side
+    from strobe.bench.compare.origin import Origin
     from strobe.bench.compare.remeasure import Code
     from strobe.bench.records import Record
     from strobe.cli.render import Screen
@@ -32,8 +33,8 @@ def register(commands: Subparsers) -> None:
         detail=(
             "A and B are results files, commits, ids, or `previous` and `latest` sessions. Rows of the same\n"
             "benchmark, version and batch on the same machine are compared. Exit code: 0 nothing is worse, 1 a row\n"
-            "is slower, fails, is incorrect or misses its latency limit, 3 with --strict: a row is inconclusive, or\n"
-            "of A and not in B.\n"
+            "is slower, fails, is incorrect or misses its latency limit, 3 with --strict: a row is inconclusive, has\n"
+            "no speed in A, or is of A and not in B.\n"
             "See docs/bench-compare.md."
         ),
         examples=[
@@ -73,7 +74,9 @@ def _add_rule(parser: argparse.ArgumentParser) -> None:
         "--threshold", type=float, default=3.0, metavar="PERCENT", help="smaller differences do not matter (default: 3)"
     )
     group.add_argument(
-        "--strict", action="store_true", help="exit code 3 when a row stays inconclusive, or is not compared"
+        "--strict",
+        action="store_true",
+        help="exit code 3 when a row stays inconclusive, has no speed, or is not compared",
     )
 
 
@@ -105,9 +108,9 @@ def _compare(args: argparse.Namespace) -> int:
     # Who confirms looks twice: each look has half of alpha.
     rule = Rule(alpha=args.alpha, threshold=args.threshold / 100, num_occasions=2 if args.confirm else 1)
     records = read_results(args) if results_of(args).is_file() else []
-    found = compare(_pairs(args, records), history=History(records), rule=rule)
+    found = compare(_pairs(args, records, screen), history=History(records), rule=rule)
     if args.confirm:
-        again = measurable_here(found.undecided, screen)
+        again = measurable_here(args, found.undecided, screen)
         with measuring(args, [(row.a, row.b) for row in again]) as measure:
             found = confirm(found, measure, rows=again, report=screen.note)
     _print(args, found, screen)
@@ -115,42 +118,54 @@ def _compare(args: argparse.Namespace) -> int:
         return INTERRUPTED
     if args.systems:
         return OK
-    is_open = bool(found.undecided or found.missing)
-    return FAILURE if found.is_worse else PARTIAL if args.strict and is_open else OK
+    return FAILURE if found.is_worse else PARTIAL if args.strict and found.is_open else OK
 
 
-def measurable_here(rows: Sequence[_Sides], screen: Screen) -> list[_Sides]:
-    """Return the rows that can be measured again on this machine, and name the others."""
+def measurable_here(args: argparse.Namespace, rows: Sequence[_Sides], screen: Screen) -> list[_Sides]:
+    """Return the rows whose sides can be measured again on this machine, and name the others."""
     from strobe.bench.compare.pairing import row_name
     from strobe.bench.compare.remeasure import why_not_here
-    from strobe.bench.machine import describe
 
-    here = describe()
+    origin = _origin(args)
     found = []
     for row in rows:
-        if reason := why_not_here(row.a, row.b, here):
+        if reason := why_not_here(row.a, row.b, origin.here) or origin.why_unknown(row.a, row.b):
             screen.note(f"not measured again: {row_name(row.b)}: {reason}")
         else:
             found.append(row)
     return found
 
 
-def _pairs(args: argparse.Namespace, records: list[Record]) -> Pairs:
+def _origin(args: argparse.Namespace) -> Origin:
+    from functools import lru_cache
+    from pathlib import Path
+
+    from strobe.bench.compare.origin import Origin
+    from strobe.bench.compare.remeasure import commit_of
+    from strobe.bench.machine import describe
+
+    # Many rows have the same few commits, and each question is a process.
+    return Origin(args.code_a, args.code_b, describe(source=Path.cwd()), lru_cache(commit_of))
+
+
+def _pairs(args: argparse.Namespace, records: list[Record], screen: Screen) -> Pairs:
     from strobe.bench.compare import pair, pair_implementations
     from strobe.bench.compare.remeasure import commit_of
     from strobe.bench.compare.selection import select
     from strobe.errors import UsageError
 
+    def side(word: str) -> list[Record]:
+        return select(word, records, commit_of, report=screen.note)
+
     if args.implementations:
         if args.b is not None:
             raise UsageError(f"--implementations compares within one side, there are two: {args.a}, {args.b}")
-        found = pair_implementations(select(args.a or "latest", records, commit_of))
+        found = pair_implementations(side(args.a or "latest"))
         if not found.pairs:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out[:3])
             raise UsageError(f"no Optimized row has its OOTB row beside it ({reasons or 'there is no Optimized row'})")
         return found
-    a, b = (select(word, records, commit_of) for word in (args.a or "previous", args.b or "latest"))
-    pairs = pair(a, b, across_systems=args.systems)
+    pairs = pair(side(args.a or "previous"), side(args.b or "latest"), across_systems=args.systems)
     if not pairs.pairs:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in pairs.left_out[:3])
         raise UsageError(f"A and B have no row in common ({reasons or 'both are empty'})")
@@ -162,23 +177,20 @@ def measuring(args: argparse.Namespace, sides: Sequence[tuple[Record, Record]]) 
     """Prepare the code of both sides for as long as it is needed, and yield what measures a row of either."""
     from contextlib import ExitStack
 
+    from strobe.bench.compare.origin import HERE
     from strobe.bench.compare.remeasure import measure_row
 
-    words = {("A", a.id): _word(args.code_a, a, b) for a, b in sides}
-    words |= {("B", b.id): _word(args.code_b, b, a) for a, b in sides}
+    origin = _origin(args)
+    words: dict[tuple[Side, str], str] = {}
+    for a, b in sides:
+        words["A", a.id], words["B", b.id] = origin.words(a, b)
+    wanted = list(dict.fromkeys(words.values()))
+    # What lies here needs no checkout, unless another commit is measured beside it: both are to be prepared alike.
+    is_all_here = len(wanted) == 1 and origin.is_here(*wanted)
     with ExitStack() as stack:
         # One checkout per commit: rows of one side may come from several.
-        codes = {word: stack.enter_context(_code(word)) for word in dict.fromkeys(words.values())}
+        codes = {word: stack.enter_context(_code(HERE if is_all_here else word)) for word in wanted}
         yield lambda side, record, n: measure_row(record, n, codes[words[side, record.id]])
-
-
-def _word(chosen: str | None, own: Record, other: Record) -> str:
-    """Return the code that a side of a row means: what was chosen, or the commit of its result."""
-    if chosen is not None:
-        return chosen
-    mine, theirs = ("." if one.environment.is_dirty else one.environment.git_commit or "." for one in (own, other))
-    # The same code on both sides, such as two implementations, is the code that is here.
-    return "." if mine == theirs else mine
 
 
 @contextmanager
@@ -186,9 +198,10 @@ def _code(word: str) -> Iterator[Code]:
     import shutil
     from pathlib import Path
 
+    from strobe.bench.compare.origin import HERE
     from strobe.bench.compare.remeasure import Code, checked_out, repository_of
 
-    if word == ".":
+    if word == HERE:
         yield Code()
     elif shutil.which(word):
         yield Code(python=word)
@@ -204,7 +217,7 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
         screen.json(report.as_fields(found))
         return
     if args.markdown:
-        screen.out(report.markdown(found, link=args.link or _page(args)))
+        screen.out(report.markdown(found, link=args.link or _page(args), are_systems=args.systems))
         return
     screen.table(report.HEADER, [report.cells(row) for row in found.rows], right=report.RIGHT)
     for row in found.rows:

@@ -31,7 +31,8 @@ def register(commands: Subparsers) -> None:
         summary="show how each benchmark went over time, and the steps in it",
         detail=(
             "One line per benchmark, version and machine. A step is a change of level that lasts for three sessions\n"
-            "or more; single outliers are none. Exit code: 0 nothing is slower than at its best, 1 something is.\n"
+            "or more; single outliers are none. Exit code: 0 nothing is slower than at its best, 1 something is (with\n"
+            "--confirm: and it was confirmed, or could not be measured again).\n"
             "See docs/bench-compare.md."
         ),
         examples=["strobe bench history", "strobe bench history dlrm --json", "strobe bench history --worse --confirm"],
@@ -52,6 +53,8 @@ def _history(args: argparse.Namespace) -> int:
     from strobe.errors import UsageError
 
     screen = Screen(args)
+    if not args.threshold >= 0:
+        raise UsageError(f"--threshold is not negative: {args.threshold}")
     records = [one for one in read_results(args) if _is_wanted(one.benchmark, args.benchmark)]
     if not records:
         raise UsageError(f"no result of {' '.join(args.benchmark)} in {results_of(args)}; `strobe bench run` it")
@@ -64,9 +67,10 @@ def _history(args: argparse.Namespace) -> int:
         _print(found, confirmed, screen)
     if confirmed is not None and confirmed.is_interrupted:
         return INTERRUPTED
-    if confirmed is not None:
-        return FAILURE if confirmed.is_worse else OK
-    return FAILURE if any(series.is_worse for series in found) else OK
+    # Only a row that was measured again can be cleared; of the others the history is all there is.
+    num_asked = sum(row.estimate is not None for row in confirmed.rows) if confirmed is not None else 0
+    is_open = num_asked < sum(series.is_worse for series in found)
+    return FAILURE if is_open or (confirmed is not None and confirmed.is_worse) else OK
 
 
 def _is_wanted(key: str, words: Sequence[str]) -> bool:
@@ -77,7 +81,7 @@ def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) 
     from strobe.bench.compare import Pairs, Rule, compare, confirm
     from strobe.bench.history import suspicion
 
-    pairs = measurable_here([pair for series in found if (pair := suspicion(series)) is not None], screen)
+    pairs = measurable_here(args, [pair for series in found if (pair := suspicion(series)) is not None], screen)
     if not pairs:
         return None
     suspected = compare(Pairs(tuple(pairs)), rule=Rule(threshold=args.threshold / 100))

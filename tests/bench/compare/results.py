@@ -13,8 +13,10 @@ ELSEWHERE = Environment(hardware={"cpu": "elsewhere", "cores": "64"}, software={
 
 def result(samples: Sequence[float], benchmark: str = "toy/ootb/inference/one-fp32", **fields: Any) -> Record:
     """Return a throughput record of version 1 at batch 8, measured here."""
-    subject = {"ootb": "OOTB", "optimized": "Optimized", "micro": "Micro"}[benchmark.split("/")[1]]
-    known = {"unit": "ex/s", "better": "more", "version": 1, "batch_size": 8, "environment": HERE, "id": make_id()}
+    model, implementation, mode, config = benchmark.split("/", 3)
+    subject = {"ootb": "OOTB", "optimized": "Optimized", "micro": "Micro"}[implementation]
+    named = {"model": model, "mode": mode, "config": config, "id": make_id()}
+    known = {**named, "unit": "ex/s", "better": "more", "version": 1, "batch_size": 8, "environment": HERE}
     return Record(
         benchmark=benchmark, subject=subject, metric="throughput", samples=tuple(samples), **{**known, **fields}
     )

@@ -186,6 +186,18 @@ def test_a_row_is_measured_again_at_another_commit(repository: Path, tmp_path: P
 
 
 @pytest.mark.slow
+def test_code_past_the_checkout_is_an_error_of_the_row(repository: Path, tmp_path: Path) -> None:
+    """As with an installed package that comes first: what lies there is not to be taken for an older commit."""
+    results = tmp_path / "results.jsonl"
+    _run(results)
+    (record,) = read_records(results)
+    old, new = (remeasure.commit_of(tag) or "" for tag in ("v0", "v1"))
+    found = measure_row(record, 1, Code(root=repository, checkout=repository, commit=old))
+    assert found.error == f"measured again it ran commit {new[:10]}, not {old[:10]}"
+    assert measure_row(record, 1, Code(root=repository, checkout=repository, commit=new)).error is None
+
+
+@pytest.mark.slow
 def test_what_cannot_be_measured_again_is_an_error_of_the_row(repository: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     _run(results)
@@ -325,7 +337,8 @@ def test_implementations_without_a_pair_are_a_mistake(base: Path, capsys: pytest
 
 
 def test_a_comment_leads_to_all_results(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["bench", "compare", str(base), str(base), "--markdown", "--home", str(tmp_path)]
+    other = _write(tmp_path / "b.jsonl", 1.0)
+    words = ["bench", "compare", str(base), str(other), "--markdown", "--home", str(tmp_path)]
     main([*words, "--link", "https://ci.example/1"])
     assert capsys.readouterr().out.endswith("[All results](https://ci.example/1)\n")
     main(words)

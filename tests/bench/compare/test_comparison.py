@@ -126,8 +126,8 @@ def test_nan_as_an_error_is_said() -> None:
 
 
 def test_what_was_broken_before_is_not_b_s_fault() -> None:
-    broken = result(_around(100, 10), correctness=wrong())
-    assert not compare(pair([broken], [broken])).is_worse
+    before, after = (result(_around(100, 10), correctness=wrong()) for _ in "ab")
+    assert not compare(pair([before], [after])).is_worse
 
 
 def test_a_failed_row_says_so_and_fails_the_gate() -> None:
@@ -143,6 +143,11 @@ def test_latency_that_is_now_missed_fails_the_gate_whatever_the_throughput() -> 
     assert found.rows[0].verdict == "faster"
     assert found.rows[0].notes == ("p95 now misses 100 ms",)
     assert found.is_worse
+
+
+def test_latency_that_a_may_have_missed_too_is_not_b_s_fault() -> None:
+    a = result(_around(100, 10), latency=latency("undecided"))
+    assert not compare(pair([a], [result(_around(200, 10), latency=latency("missed"))])).is_worse
 
 
 def test_noise_that_the_runner_saw_is_passed_on() -> None:

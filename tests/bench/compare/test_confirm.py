@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import msgspec
 import pytest
 
-from strobe.bench.compare import Comparison, Rule, Side, compare, confirm, pair
+from strobe.bench.compare import Comparison, Rule, Side, compare, confirm, pair, pair_implementations
 from strobe.bench.compare.confirmation import join, looks
 from strobe.bench.records import Record
-from tests.bench.compare.results import latency, result, wrong
+from tests.bench.compare.results import ELSEWHERE, latency, result, wrong
 
 
 class Bench:
@@ -98,6 +99,41 @@ def test_a_failure_is_a_verdict() -> None:
     (row,) = confirm(_undecided(), measure).rows
     assert row.verdict == "failed"
     assert row.notes == ("A failed: killed",)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"version": 2}, "measured again: version 1 in A, 2 in B"),
+        (
+            {"seal": "bbbb"},
+            "measured again: its code or data changed without a new version (seal aaaa in A, bbbb in B)",
+        ),
+        ({"is_changed": True}, "measured again: its sealed code had changed under its version (B)"),
+        ({"threads": 1}, "measured again: 1 thread(s) in B, threads unknown in A"),
+        ({"environment": ELSEWHERE}, "A and B are two machines"),
+    ],
+)
+def test_what_cannot_be_compared_when_it_is_measured_again_stays_open(fields: dict[str, Any], reason: str) -> None:
+    """The code of B moved on since: it is as fast as A, and does something else."""
+    calls = 0
+
+    def measure(side: Side, row: Record, n: int) -> Record:
+        nonlocal calls
+        calls += 1
+        made = msgspec.structs.replace(row, samples=(100.0,), seal="aaaa")
+        return msgspec.structs.replace(made, **fields) if side == "B" else made
+
+    (row,) = confirm(_undecided(), measure).rows
+    assert (row.verdict, row.estimate) == ("inconclusive", None)
+    assert reason in row.reason
+    assert calls == 2
+
+
+def test_implementations_have_versions_of_their_own() -> None:
+    rows = [result([100, 101], "toy/ootb/x/one-fp32"), result([100, 99], "toy/optimized/x/one-fp32", version=3)]
+    (row,) = confirm(compare(pair_implementations(rows)), Bench(0.9)).rows
+    assert row.verdict == "slower"
 
 
 def test_an_interruption_keeps_what_is_decided() -> None:

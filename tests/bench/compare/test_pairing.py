@@ -54,6 +54,12 @@ def test_two_machines_are_refused_with_what_differs() -> None:
     assert len(pair(a, b, across_systems=True).pairs) == 1
 
 
+def test_software_that_earlier_results_did_not_name_is_a_difference_and_no_obstacle() -> None:
+    named = msgspec.structs.replace(HERE, software={**HERE.software, "c_compiler": "gcc 12.2.0"})
+    (found,) = pair([result([1.0])], [result([1.0], environment=named)]).pairs
+    assert environment_diff(found.a.environment, found.b.environment) == [("c_compiler", "", "gcc 12.2.0")]
+
+
 def test_old_records_are_told_apart_by_what_they_know() -> None:
     a = result([1.0], environment=Environment(host="one", cpu="x"))
     b = result([1.0], environment=Environment(host="two", cpu="x"))
@@ -164,3 +170,22 @@ def test_a_trial_of_a_search_is_compared_with_nothing() -> None:
     assert list(newest([trial]).values()) == [trial]
     assert pair([proper], [trial]).pairs == ()
     assert pair_implementations([proper, result([2.0], "toy/optimized/inference/one-fp32", is_trial=True)]).pairs == ()
+
+
+def test_systems_are_compared_with_the_same_threads_where_both_have_them() -> None:
+    same = result([1.0], threads=2)
+    newer = result([1.0], threads=1, id=same.id + "z")
+    (found,) = pair([same, newer], [result([1.0], threads=2, environment=ELSEWHERE)], across_systems=True).pairs
+    assert found.a is same
+
+
+@pytest.mark.parametrize(("side", "changed"), [("A", (True, False)), ("B", (False, True))])
+def test_an_implementation_whose_sealed_code_had_changed_is_left_out(side: str, changed: tuple[bool, bool]) -> None:
+    rows = [
+        result([1.0], f"toy/{name}/inference/one-fp32", is_changed=is_changed)
+        for name, is_changed in zip(("ootb", "optimized"), changed, strict=True)
+    ]
+    found = pair_implementations(rows)
+    assert found.pairs == ()
+    reason = f"its sealed code had changed under its version ({side})"
+    assert found.left_out == (("toy/optimized/inference/one-fp32 B=8", reason),)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from strobe.bench.compare import Comparison, compare, pair, report
-from tests.bench.compare.results import HERE, result, wrong
+from strobe.bench.records import append_records
+from strobe.cli import main
+from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 
 
 def _comparison(factors: list[float], num_incorrect: int = 0) -> Comparison:
@@ -98,3 +101,14 @@ def test_bounds_that_are_none_or_beyond_all_measure() -> None:
     assert report.summary(compare(pair([result([1.0])], [result([2.0])])))[0] == (
         "geometric mean of B over A: 2.00× (no bounds: a row has a single repeat, 1 row(s))"
     )
+
+
+def test_a_comment_about_two_systems_blames_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    append_records(paths[0], [result([100.0, 101.0, 100.5, 100.2, 99.8])])
+    append_records(paths[1], [result([50.0, 50.1, 50.2, 49.9, 50.3], environment=ELSEWHERE)])
+    words = ["bench", "compare", *map(str, paths), "--systems", "--markdown", "--home", str(tmp_path)]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("### Benchmarks: two systems\n")
+    assert "1 slower" in printed

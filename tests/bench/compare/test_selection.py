@@ -44,6 +44,18 @@ def test_a_file(tmp_path: Path) -> None:
     assert select(str(path), []) == [OLD]
 
 
+def test_a_commit_is_not_what_was_changed_on_top_of_it() -> None:
+    """Else `compare main latest` compares the last session of an edited tree with itself."""
+    edited = msgspec.structs.replace(_session(3, "c0ffee1234"), is_dirty=True)
+    dirty = result([0.5], environment=edited)
+    told: list[str] = []
+    for word in ("c0ffee", "main"):
+        found = select(word, [OLD, dirty], {"main": "c0ffee1234"}.get, report=told.append)
+        assert (found, told) == ([OLD], [])
+    assert select("c0ffee", [dirty], report=told.append) == [dirty]
+    assert told == ["c0ffee: all results of this commit were measured with uncommitted changes"]
+
+
 @pytest.mark.parametrize("word", ["nothing", "c0f", ""])
 def test_what_is_not_there_is_said_with_what_is(word: str) -> None:
     with pytest.raises(UsageError, match=r"commits with results: c0ffee1234, beef567890"):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from strobe.bench import student
 from strobe.bench.compare.estimate import Estimate, estimate
 from strobe.bench.compare.noise import FEW, INTERLEAVED, History
-from strobe.bench.compare.pairing import ONLY_IN_B, Difference, LeftOut, Pair, Pairs, environment_diff, row_name
+from strobe.bench.compare.pairing import Added, Difference, LeftOut, Pair, Pairs, environment_diff, row_name
 from strobe.bench.compare.significance import holm
 from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, judge, why_open
 from strobe.bench.records import Record
@@ -57,7 +57,12 @@ class Comparison:
     @property
     def missing(self) -> tuple[LeftOut, ...]:
         """Rows of A that B has not, or not so that they could be compared: of these nobody knows whether they pass."""
-        return tuple(one for one in self.left_out if one.reason != ONLY_IN_B)
+        return tuple(one for one in self.left_out if not isinstance(one, Added))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody knows of a row if it passes: undecided, without a speed on either side, or not compared."""
+        return bool(self.missing) or any(row.estimate is None or row.verdict == "inconclusive" for row in self.rows)
 
     @property
     def is_worse(self) -> bool:

@@ -17,10 +17,11 @@ from typing import Literal
 import msgspec
 
 from strobe.bench.compare.comparison import Comparison, compare, with_rows
-from strobe.bench.compare.pairing import Pair, Pairs
+from strobe.bench.compare.pairing import Pair, Pairs, pair, pair_implementations
 from strobe.bench.compare.verdict import Row, Rule, gate
 from strobe.bench.latency import decide
 from strobe.bench.records import Latency, Record
+from strobe.errors import UsageError
 
 Side = Literal["A", "B"]
 #: measures one side of a row in `n` fresh processes; the record is the row's on that side, as it was measured before
@@ -49,7 +50,17 @@ class _Retake:
 
     @property
     def is_broken(self) -> bool:
-        return gate(self.of_a[-1], self.of_b[-1]) is not None
+        return gate(self.of_a[-1], self.of_b[-1]) is not None or self.obstacle is not None
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why both sides cannot be compared as they were measured now: code that moved on may be of another version."""
+        a, b = self.of_a[-1], self.of_b[-1]
+        try:
+            found = pair([a], [b]) if a.benchmark == b.benchmark else pair_implementations([a, b])
+        except UsageError as exc:
+            return str(exc)
+        return None if found.pairs else f"measured again: {found.left_out[0].reason}"
 
 
 def looks(num_rows: int, rule: Rule, *, least: int = MIN_REPEATS) -> tuple[int, ...]:
@@ -92,7 +103,9 @@ def confirm(
         judged = compare(Pairs(tuple(retake.pair for retake in open_)), rule=rule, family=len(retakes)).rows
         for retake, row in zip(open_, judged, strict=True):
             retake.row = replace(row, name=retake.row.name)
-        open_ = [retake for retake in open_ if retake.row.verdict == "inconclusive"]
+            if row.estimate is not None and (reason := retake.obstacle):
+                retake.row = replace(retake.row, verdict="inconclusive", estimate=None, p=None, reason=reason)
+        open_ = [one for one in open_ if one.row.verdict == "inconclusive" and not one.is_broken]
     return replace(with_rows(comparison, {one.place: one.row for one in retakes}), is_interrupted=is_interrupted)
 
 

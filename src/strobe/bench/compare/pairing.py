@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import NamedTuple
 
 from strobe.bench.records import Environment, Record, format_variant
-from strobe.bench.spec import without_precision
+from strobe.bench.spec import likeness, without_precision
 from strobe.errors import UsageError
 
 RowKey = tuple[str, ...]
@@ -36,7 +35,10 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-ONLY_IN_A, ONLY_IN_B = "only in A", "only in B"
+class Added(LeftOut):
+    """One of B that A has not, or was not measured so in A: nothing is lost by it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def peculiarities(record: Record) -> list[str]:
     """Return how it was measured where that is not the usual way."""
     found = ["serving"] if record.metric == "serving" else []
     found += [record.device] if record.device != "cpu" else []
-    usual = max(1, record.environment.cpu_count // record.devices)
+    usual = max(1, record.environment.cpu_count // max(1, record.devices))
     threads = record.num_threads
     return [*found, f"threads={threads}"] if threads and record.environment.cpu_count and threads != usual else found
 
@@ -108,7 +110,7 @@ def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = Fal
     for place, record in of_b.items():
         found = place if place in of_a else _elsewhere(place, of_a, across_systems=across_systems)
         if found is None:
-            left_out.append(LeftOut(row_name(record), _why_alone(record, of_a, "B")))
+            left_out.append(Added(row_name(record), _why_alone(record, of_a, "B")))
             continue
         met.add(found)
         if reason := _obstacle(of_a[found], record):
@@ -124,10 +126,10 @@ def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = Fal
 
 
 def _elsewhere(place: Place, known: dict[Place, Record], *, across_systems: bool) -> Place | None:
-    """Return where the same row was measured last on another machine; systems may differ in their threads, too."""
+    """Return where the same row was measured last on another machine; systems may have to differ in their threads."""
     own = place[1]
     found = [one for one in known if (one[1][:-1] == own[:-1] if across_systems else one[1] == own)]
-    return max(found, key=lambda one: known[one].id, default=None)
+    return max(found, key=lambda one: (one[1] == own, known[one].id), default=None)
 
 
 def _why_alone(record: Record, others: dict[Place, Record], side: str) -> str:
@@ -140,7 +142,7 @@ def _why_alone(record: Record, others: dict[Place, Record], side: str) -> str:
             )
             if own:
                 return f"{own} in {side}, {theirs} in {'A' if side == 'B' else 'B'}"
-    return ONLY_IN_B if side == "B" else ONLY_IN_A
+    return f"only in {side}"
 
 
 def pair_implementations(records: Iterable[Record]) -> Pairs:
@@ -154,6 +156,8 @@ def pair_implementations(records: Iterable[Record]) -> Pairs:
         if (base := _counterpart(record, plain)) is None:
             reason = "no OOTB row of the same model, mode, configuration, batch, device and threads"
             left_out.append(LeftOut(row_name(record), reason))
+        elif changed := _changed(base, record):
+            left_out.append(LeftOut(row_name(record), changed))
         else:
             pairs.append(Pair(base, record, is_interleaved=_is_one_session(base, record)))
     return Pairs(tuple(pairs), tuple(left_out))
@@ -165,32 +169,36 @@ def _is_one_session(a: Record, b: Record) -> bool:
     return bool(began) and began == b.environment.started_at and len(a.samples) == len(b.samples)
 
 
+def shared_task(record: Record) -> RowKey:
+    """Return what implementations and precisions of a workload have in common when they are measured alike."""
+    place = f"{record.devices}x{record.nodes}"
+    task = (record.model, record.mode, without_precision(record.config))
+    own = (*task, record.metric, str(record.batch_size), place)
+    return (*own, *_conditions(record), machine(record.environment))
+
+
 def _counterpart(record: Record, plain: Sequence[Record]) -> Record | None:
-    def task(one: Record) -> RowKey:
-        model, _, mode, config = one.benchmark.split("/", 3)
-        own = (model, mode, without_precision(config), one.metric, str(one.batch_size), f"{one.devices}x{one.nodes}")
-        return (*own, *_conditions(one), machine(one.environment))
-
-    rivals = [one for one in plain if task(one) == task(record)]
-
-    def likeness(one: Record) -> tuple[int, bool]:
-        # The same precision if there is one, else fp32: the way it is written before anybody makes it fast.
-        words, wanted = (key.rsplit("/", 1)[-1].split("-") for key in (one.benchmark, record.benchmark))
-        alike = takewhile(lambda both: both[0] == both[1], zip(words, wanted, strict=False))
-        return len(list(alike)), words[-1] == "fp32"
-
-    return max(rivals, key=likeness, default=None)
+    rivals = [one for one in plain if shared_task(one) == shared_task(record)]
+    return max(rivals, key=lambda one: likeness(one.config, record.config), default=None)
 
 
 def _obstacle(a: Record, b: Record) -> str | None:
+    if a.id and a.id == b.id:
+        return "A and B are the same result"
     if a.version != b.version:
         return f"version {a.version} in A, {b.version} in B"
-    if a.is_changed or b.is_changed:
-        return f"its sealed code had changed under its version ({'A' if a.is_changed else 'B'})"
+    if changed := _changed(a, b):
+        return changed
     if a.seal and b.seal and a.seal != b.seal:
         return f"its code or data changed without a new version (seal {a.seal[:8]} in A, {b.seal[:8]} in B)"
     if a.unit != b.unit or a.better != b.better:
         return f"{a.unit} in A, {b.unit} in B"
+    return None
+
+
+def _changed(a: Record, b: Record) -> str | None:
+    if a.is_changed or b.is_changed:
+        return f"its sealed code had changed under its version ({'A' if a.is_changed else 'B'})"
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ class Code:
     root: Path | None = None
     #: where a commit of it is checked out; None is the working tree, uncommitted changes included
     checkout: Path | None = None
+    #: which commit that is
+    commit: str = ""
 
 
 def repository_of(path: Path) -> Path:
@@ -46,8 +49,12 @@ def repository_of(path: Path) -> Path:
 
 def commit_of(word: str) -> str | None:
     """Return the commit that git means by a word here, such as a branch; None if it means none."""
+    return _commit_in(Path.cwd(), word)
+
+
+def _commit_in(place: Path, word: str) -> str | None:
     try:
-        return _git(Path.cwd(), "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
+        return _git(place, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
     except (subprocess.CalledProcessError, OSError):
         return None
 
@@ -55,16 +62,27 @@ def commit_of(word: str) -> str | None:
 @contextmanager
 def checked_out(commit: str, root: Path) -> Iterator[Code]:
     """Check a commit out beside the repository for as long as it is needed; raises UsageError for none such."""
-    with tempfile.TemporaryDirectory(prefix="strobe-bench-") as parent:
-        place = Path(parent, commit[:12])
+    parent = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
+    place = parent / commit[:12]
+    try:
         try:
             _git(root, "worktree", "add", "--detach", str(place), commit)
         except subprocess.CalledProcessError as exc:
             raise UsageError(f"commit {commit!r} cannot be checked out of {root}: {exc.stderr.strip()}") from exc
-        try:
-            yield Code(root=root, checkout=place)
-        finally:
-            _git(root, "worktree", "remove", "--force", str(place))
+        yield Code(root=root, checkout=place, commit=_git(place, "rev-parse", "HEAD"))
+    finally:
+        _discard(place, root)
+        shutil.rmtree(parent, ignore_errors=True)
+
+
+def _discard(place: Path, root: Path) -> None:
+    """Remove a checkout, also one that was interrupted; what resists must not cost the results of an hour."""
+    # The second --force is for the lock that a checkout has while it is made.
+    if _call_git(root, "worktree", "remove", "--force", "--force", str(place)).returncode:
+        shutil.rmtree(place, ignore_errors=True)
+        # Looks at all worktrees, not only at this one, and so is asked for only where it is needed.
+        if str(place) in _call_git(root, "worktree", "list", "--porcelain").stdout:
+            _call_git(root, "worktree", "prune")
 
 
 def can_remeasure(record: Record) -> bool:
@@ -94,10 +112,25 @@ def measure_row(record: Record, repeats: int, code: Code) -> Record:
         found = list(read_records(results)) if results.is_file() else []
     for one in found:
         if (one.benchmark, one.batch_size, one.metric) == (record.benchmark, record.batch_size, record.metric):
-            return one
+            ran = one.environment.git_commit
+            return one if _is_of(code, ran) else _failed(record, f"it ran commit {ran[:10]}, not {code.commit[:10]}")
     said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    error = f"measured again with {code.python} it gave no result (exit code {done.returncode}): {said}"
-    return msgspec.structs.replace(record, samples=(), error=error)
+    return _failed(record, f"with {code.python} it gave no result (exit code {done.returncode}): {said}")
+
+
+def _failed(record: Record, reason: str) -> Record:
+    return msgspec.structs.replace(record, samples=(), error=f"measured again {reason}")
+
+
+def _is_of(code: Code, commit: str) -> bool:
+    """Whether a result of a commit is one of what was checked out.
+
+    An installed package or a path from elsewhere may have come first, and then both sides are the same code. A
+    benchmark from another repository, or from none, says nothing about this one.
+    """
+    if code.root is None or not code.commit or commit in ("", code.commit):
+        return True
+    return _commit_in(code.root, commit) is None
 
 
 def _command(record: Record, repeats: int, code: Code) -> list[str]:
@@ -132,6 +165,11 @@ def _environment(code: Code) -> dict[str, str]:
 
 
 def _git(place: Path, *words: str) -> str:
-    directory = place if place.is_dir() else place.parent
-    done = subprocess.run(["git", "-C", str(directory), *words], capture_output=True, text=True, check=True)
+    done = _call_git(place, *words)
+    done.check_returncode()
     return done.stdout.strip()
+
+
+def _call_git(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    directory = place if place.is_dir() else place.parent
+    return subprocess.run(["git", "-C", str(directory), *words], capture_output=True, text=True, check=False)

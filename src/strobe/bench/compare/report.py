@@ -90,12 +90,18 @@ def margins(found: Comparison) -> list[str]:
     return lines
 
 
-def markdown(found: Comparison, *, title: str = "Benchmarks", link: str | None = None) -> str:
-    """Return a comment for a pull request: at most 20 lines, only rows that say something, and where the rest is."""
+def markdown(
+    found: Comparison, *, title: str = "Benchmarks", link: str | None = None, are_systems: bool = False
+) -> str:
+    """Return a comment for a pull request: at most 20 lines, only rows that say something, and where the rest is.
+
+    Of two systems neither is to blame for being slower.
+    """
+    outcome = "two systems" if are_systems else "worse" if found.is_worse else "not worse"
     worth = [row for row in found.rows if row.verdict in _SIGNS or row.notes]
     worth.sort(key=lambda row: (_ORDER.index(row.verdict), _distance(row)))
     lines = [
-        f"### {title}: {'worse' if found.is_worse else 'not worse'}",
+        f"### {title}: {outcome}",
         "",
         *(f"{line}  " for line in summary(found)),
     ]

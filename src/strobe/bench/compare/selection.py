@@ -2,6 +2,7 @@
 
 A side is a results file, or within the default one a git commit (or branch, or tag), a record's id, `latest` or
 `previous` (the last session, and the one before it of the same rows). Commits and ids may be cut short, as with git.
+Results of uncommitted changes are not those of the commit below them.
 """
 
 from __future__ import annotations
@@ -18,32 +19,42 @@ _SHORTEST = 4
 
 
 def select(
-    text: str, records: Sequence[Record], commit_of: Callable[[str], str | None] = lambda word: None
+    text: str,
+    records: Sequence[Record],
+    commit_of: Callable[[str], str | None] = lambda word: None,
+    *,
+    report: Callable[[str], None] = lambda text: None,
 ) -> list[Record]:
     """Return the records that a word means; raises UsageError, with what there is, for none.
 
-    `commit_of` knows what git calls by other names, such as branches.
+    `commit_of` knows what git calls by other names, such as branches; `report` is told what may surprise.
     """
     if Path(text).is_file():
         return list(read_records(Path(text)))
     if text in WORDS:
         # Each trial of a search is a session of its own, and none to compare with.
         return _session(text, [one for one in records if not one.is_trial])
-    if found := _by_id(text, records):
-        return found
-    if (commit := commit_of(text)) and (found := _by_id(commit, records)):
-        return found
+    for word in (text, commit_of(text) or ""):
+        if found := _by_commit(word, records):
+            if all(one.environment.is_dirty for one in found):
+                report(f"{text}: all results of this commit were measured with uncommitted changes")
+            return found
+        if found := _by_id(word, records):
+            return found
     commits = list(dict.fromkeys(one.environment.git_commit[:10] for one in records if one.environment.git_commit))
     known = f"commits with results: {', '.join(commits[-6:])}" if commits else "there are no results yet"
     raise UsageError(f"{text!r} is no results file, commit or id of a result, nor `latest` or `previous`; {known}")
 
 
+def _by_commit(text: str, records: Sequence[Record]) -> list[Record]:
+    """Return the results of a commit that begins so; those of changes to it only where there are no others."""
+    found = [one for one in records if len(text) >= _SHORTEST and one.environment.git_commit.startswith(text)]
+    return [one for one in found if not one.environment.is_dirty] or found
+
+
 def _by_id(text: str, records: Sequence[Record]) -> list[Record]:
-    """Return the records of a commit that begins so, or whose id begins or ends so: tables show its end."""
-    if len(text) < _SHORTEST:
-        return []
-    found = [one for one in records if one.environment.git_commit.startswith(text)]
-    return found or [one for one in records if one.id.startswith(text) or one.id.endswith(text)]
+    """Return the records whose id begins or ends so: tables show its end."""
+    return [one for one in records if len(text) >= _SHORTEST and (one.id.startswith(text) or one.id.endswith(text))]
 
 
 def _session(word: str, records: Sequence[Record]) -> list[Record]:

@@ -189,6 +189,24 @@ def _steps(noise: Noise, speeds: Sequence[float], seed: int) -> tuple[Step, ...]
     return series.steps
 
 
+def _slower_rows(noise: Noise, before: int, after: int, speed: float, seed: int) -> list[bool]:
+    """Return which of the rows the history calls slower than at their best, after the first of them changed."""
+    machine = Machine(noise, seed)
+    sessions = [
+        machine.session(_speeds(1.0 if number < before else speed), repeats=5) for number in range(before + after)
+    ]
+    numbered = [msgspec.structs.replace(one, id=f"{number:04}") for number, rows in enumerate(sessions) for one in rows]
+    return [series.is_worse for series in trace(numbered)]
+
+
+def _steady_history_has_a_loss(noise: Noise, num_sessions: int, seed: int) -> bool:
+    return any(_slower_rows(noise, num_sessions, 0, 1.0, seed))
+
+
+def _loss_of_a_row_is_found(noise: Noise, before: int, after: int, speed: float, seed: int) -> bool:
+    return _slower_rows(noise, before, after, speed, seed)[0]
+
+
 def _steady_history_has_a_step(noise: Noise, seed: int) -> bool:
     return bool(_steps(noise, [1.0] * 30, seed))
 
@@ -315,5 +333,24 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         0.90,
         "a 5 % slow-down in the middle of 40 sessions on a shared machine is found, to within 4 sessions",
         partial(_step_of_the_history_is_found, SHARED),
+    ),
+    *(
+        at_most_in(
+            0.05,
+            f"a history of {num_sessions} sessions of unchanged speed on a shared machine: any of {NUM_ROWS} rows "
+            "called slower than at its best",
+            partial(_steady_history_has_a_loss, SHARED, num_sessions),
+        )
+        for num_sessions in (8, 12, 30)
+    ),
+    at_least_in(
+        0.90,
+        f"a loss of 20 % of one of {NUM_ROWS} rows on a shared machine is seen after three of 12 sessions",
+        partial(_loss_of_a_row_is_found, SHARED, 9, 3, 0.8),
+    ),
+    at_least_in(
+        0.90,
+        f"a loss of 5 % of one of {NUM_ROWS} rows on a shared machine is seen in the middle of 40 sessions",
+        partial(_loss_of_a_row_is_found, SHARED, 20, 20, _SLOWER),
     ),
 )

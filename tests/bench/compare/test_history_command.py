@@ -1,0 +1,74 @@
+"""`strobe bench history --confirm`: what its exit code says of rows that nobody could measure again."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from strobe.bench.compare import remeasure
+from strobe.bench.compare.remeasure import Code
+from strobe.bench.machine import describe
+from strobe.bench.records import Record, append_records
+from strobe.cli import main
+from tests.bench.compare.results import HERE, result
+
+RERUN = "strobe bench run toy/ootb/inference/one-fp32 --batch 8"
+
+
+def _write(path: Path, speed: float, **fields: object) -> None:
+    rng = random.Random(1)
+    samples = [100 * speed * math.exp(rng.gauss(0, 0.005)) for _ in range(10)]
+    append_records(path, [msgspec.structs.replace(result(samples), **fields)])
+
+
+def test_a_suspect_that_nobody_measures_again_is_not_cleared_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two rows got slower: the one of this machine turns out to be as fast as ever, the other is of another machine."""
+    results = tmp_path / "results.jsonl"
+    here = describe()
+    for number in range(12):
+        for name, environment in (("one", here), ("two", HERE)):
+            place = msgspec.structs.replace(environment, git_commit=f"{number:08}")
+            named = {"benchmark": f"toy/ootb/inference/{name}", "id": f"{number:04}-{name}", "command": RERUN}
+            _write(results, 1.0 if number < 6 else 0.8, environment=place, **named)
+    rng = random.Random(3)
+
+    def measure_alike(record: Record, repeats: int, code: Code) -> Record:
+        return msgspec.structs.replace(record, samples=(100 * math.exp(rng.gauss(0, 0.001)),))
+
+    monkeypatch.setattr(remeasure, "measure_row", measure_alike)
+    words = ["bench", "history", "--confirm", "--code-a", ".", "--code-b", ".", "--results", str(results)]
+    assert main([*words, "toy/ootb/inference/one"]) == 0
+    assert main(words) == 1
+    assert "two B=8: measured on another machine" in capsys.readouterr().err
+
+
+def test_a_suspect_that_fails_when_measured_again_is_not_cleared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        speed = 1.0 if number < 6 else 0.8
+        _write(results, speed, environment=describe(), id=f"{number:04}", command=RERUN)
+
+    def fail(record: Record, repeats: int, code: Code) -> Record:
+        return msgspec.structs.replace(record, samples=(), error="it gave no result")
+
+    monkeypatch.setattr(remeasure, "measure_row", fail)
+    words = ["bench", "history", "--confirm", "--code-a", ".", "--code-b", ".", "--results", str(results)]
+    assert main(words) == 1
+
+
+@pytest.mark.parametrize("percent", ["-1", "-100", "nan"])
+def test_a_threshold_of_the_history_is_not_negative(
+    tmp_path: Path, percent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results.jsonl"
+    _write(results, 1.0)
+    assert main(["bench", "history", f"--threshold={percent}", "--results", str(results)]) == 2
+    assert "--threshold is not negative" in capsys.readouterr().err
