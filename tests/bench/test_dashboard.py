@@ -138,6 +138,7 @@ def test_one_project_can_be_chosen(bench: Bench) -> None:
         msgspec.json.encode(_named("bad", version=0)),
         b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[1e300]}',
         b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[-1.0]}',
+        b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[5e-324]}',
     ],
 )
 def test_what_is_no_record_is_left_out_and_counted(bench: Bench, body: bytes) -> None:
@@ -145,6 +146,17 @@ def test_what_is_no_record_is_left_out_and_counted(bench: Bench, body: bytes) ->
     bench.send("ann", _named("good"))
     bench.send("ann", _named("bad"), body=body)
     assert "The records of 1 runs cannot be read." in bench.page(ann)
+
+
+def test_a_strange_record_does_not_take_the_page_from_the_others(bench: Bench) -> None:
+    ann = bench.stage.key("ann")
+    bench.send("ann", _named("good"))
+    right = {"is_correct": True, "error": 1e-6, "max_error": 1e-6, "tolerance": 1e-3, "reference": "r"}
+    strange = {"benchmark": "mine", "metric": "throughput", "unit": "ex/s", "version": 1, "devices": 0}
+    for subject in ("OOTB", "Optimized", "s"):
+        body = {**strange, "subject": subject, "samples": [1.0], "correctness": right, "id": f"strange-{subject}"}
+        bench.send("ann", _named(subject), body=msgspec.json.encode(body))
+    assert "inference/good" in bench.page(ann)
 
 
 def test_only_so_many_are_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,12 @@ def test_a_server_shows_what_machines_have_sent(
         expect(frame.locator("main h2")).to_contain_text(["Intel Xeon Platinum 8370C", "AMD EPYC 9654"])
         frame.get_by_role("link", name="Systems").click()
         expect(frame.locator("tr", has_text="flags")).to_contain_text("avx512_bf16")
+        # Which systems are shown is in the address of the dashboard, so that a link shows the same.
+        frame.get_by_role("link", name="Results").click()
+        frame.locator(".choice > summary").click()
+        frame.get_by_role("button", name="Only AMD EPYC 9654").click()
+        expect(frame.locator("main h2")).to_have_count(1)
+        expect(page).to_have_url(re.compile(r"/benchmarks\?systems=[0-9a-f]{12}$"))
+        page.reload()
+        expect(frame.locator("main h2")).to_contain_text(["AMD EPYC 9654"])
+        expect(frame.locator("main h2")).to_have_count(1)

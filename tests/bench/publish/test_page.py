@@ -2,65 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from strobe.bench.publish import publish
-from tests.bench.publish.suite import records
+from tests.bench.publish.conftest import OpenPage
 from tests.web.accessibility import violations
 
 pytestmark = pytest.mark.slow
 
-VIEWS = ("results", "implementations", "commits", "systems", "curves", "history", "environment")
-OpenPage = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    if found is None:
-        # As in tests/web: who can install it is not let off.
-        told = "there is no chromium on this machine; run: make chromium"
-        pytest.skip(told) if hasattr(os, "getuid") and os.getuid() else pytest.fail(told)
-    with sync_playwright() as playwright:
-        shown = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield shown
-        shown.close()
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return publish(records(), tmp_path_factory.mktemp("site"))
-
-
-@pytest.fixture
-def open_page(browser: Browser, site: Path) -> Iterator[OpenPage]:
-    """Return a function that opens a view; any error, and any request but for the page itself, fails the test."""
-    faults: list[str] = []
-    contexts = []
-
-    def open_(view: str = "", *, width: int = 1440, height: int = 900, scheme: str = "light") -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda one: None if one.url.startswith(site.as_uri()) else faults.append(one.url))
-        page.goto(f"{site.as_uri()}#{view}")
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert faults == []
+VIEWS = ("results", "implementations", "commits", "systems", "curves", "pareto", "history", "environment")
 
 
 def _show(page: Page, view: str) -> None:
@@ -127,7 +79,7 @@ def test_a_row_opens_to_its_conditions_and_its_command_is_copied(open_page: Open
     page.get_by_role("button", name="Details of regnety/optimized/inference/400MF-int8").first.click()
     more = page.locator("tr.more:visible")
     expect(more).to_contain_text("batch norms folded into convolutions")
-    expect(more).to_contain_text("yes, error 3.0e-4")
+    expect(more).to_contain_text("yes, error 1.2e-1")
     more.get_by_role("button", name="Copy").click()
     expect(more.get_by_role("button")).to_have_text("Copied")
     assert page.evaluate("window.copied") == "strobe bench run regnety/optimized/inference/400MF-int8 --batch 8"
@@ -195,6 +147,64 @@ def test_curves_have_a_point_per_batch_and_the_limit(open_page: OpenPage) -> Non
     card = page.locator(".card", has_text="DLRM Inference tiny-100k").first
     expect(card.locator("circle")).to_have_count(9)
     expect(card).to_contain_text("limit 60")
+
+
+def test_accuracy_against_cost_with_the_best_and_what_is_allowed(open_page: OpenPage) -> None:
+    page = open_page("pareto")
+    expect(page.locator("main > section h2")).to_contain_text(["Intel Xeon Platinum 8370C", "AMD EPYC 9654"])
+    card = page.locator(".card", has_text="DLRM Inference tiny-100k batch 512")
+    names = ["OOTB", "Optimized fp32", "Optimized embed8-int8"]
+    for name in names:
+        expect(card.locator("text.name", has_text=re.compile(f"^{name}$"))).to_be_visible()
+    expect(card.locator("circle.dot")).to_have_count(2 * len(names))  # in the picture, and in the table below
+    expect(card.locator("g.mark circle.best")).to_have_count(2)
+    expect(card.locator("path.cap")).to_have_count(3)
+    exact = card.locator("tbody tr", has_text="OOTB")
+    expect(exact).to_contain_text("beaten")  # its error of 0 is no better than what fp32 rounds
+    assert exact.locator("td").all_inner_texts()[2:] == ["0", "0.001"]
+    assert card.locator("tbody tr").last.locator("td").all_inner_texts()[2:] == ["0", "0.001"]  # the cheapest first
+    mark = card.get_by_role("img", name=re.compile("^Optimized embed8-int8: .* µs per example, error 0.12$"))
+    mark.hover()
+    expect(page.locator("#hint")).to_contain_text("OOTB float64")
+    page.mouse.move(5, 5)
+    mark.focus()
+    expect(page.locator("#hint")).to_contain_text("Tolerance0.3")
+
+
+def test_what_is_incorrect_is_marked_as_such(open_page: OpenPage) -> None:
+    page = open_page("pareto")
+    card = page.locator(".card", has_text="CvT Inference cvt-13")
+    expect(card.locator("text.name", has_text="Optimized int8, incorrect")).to_be_visible()
+    expect(card.locator("g.mark path.wrong")).to_have_count(1)
+    expect(card.locator("g.mark circle.best")).to_have_count(1)
+    expect(card.locator("tbody tr", has_text="int8")).to_contain_text("incorrect")
+
+
+#: how far names of a picture reach over its sides, and by how much two of them cover each other at most, in pixels
+COVERED = """
+svg => {
+  const boxes = [...svg.querySelectorAll("text.name")].map((name) => name.getBBox());
+  const over = boxes.map((box) => Math.max(-box.x, box.x + box.width - svg.viewBox.baseVal.width));
+  const end = (box, at, size) => box[at] + box[size];
+  const shared = (one, other, at, size) => (
+    Math.min(end(one, at, size), end(other, at, size)) - Math.max(one[at], other[at]));
+  const both = boxes.flatMap((one, index) => boxes.slice(0, index).map((other) => (
+    Math.min(shared(one, other, "x", "width"), shared(one, other, "y", "height")))));
+  return [boxes.length, Math.max(...over), Math.max(...both)];
+}
+"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_names_of_marks_stay_inside_and_do_not_cover_each_other(open_page: OpenPage, width: int) -> None:
+    page = open_page("pareto", width=width)
+    pictures = page.locator(".card > svg").all()
+    assert len(pictures) > 5
+    for picture in pictures:
+        num_names, over, covered = picture.evaluate(COVERED)
+        assert num_names > 1
+        assert over <= 0
+        assert covered <= 1
 
 
 def test_themes(open_page: OpenPage) -> None:

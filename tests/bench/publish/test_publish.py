@@ -60,7 +60,7 @@ def test_what_publish_did_not_write_is_left_alone(tmp_path: Path, name: str) -> 
 
 def test_figures() -> None:
     found = collect(records())
-    assert [len(system["rows"]) for system in found["systems"]] == [18, 9]
+    assert [len(system["rows"]) for system in found["systems"]] == [19, 9]
     (worse,) = [series for series in found["history"] if series["is_worse"]]
     assert [step["index"] for step in worse["steps"]] == [STEP_AT]
     changed = [row for change in found["systems"][0]["changes"] for row in change["rows"]]
@@ -69,6 +69,17 @@ def test_figures() -> None:
     assert [point["batch"] for point in dlrm["lines"][0]["points"]] == [8, 64, 512]
     titles = [task["title"] for task in found["systems"][0]["curves"]]
     assert not any("CvT" in title for title in titles)  # what is incorrect has no place on a curve
+
+
+def test_a_curve_is_of_one_device_and_of_rows_that_still_say_what_they_measure() -> None:
+    (task,) = [one for one in collect(records())["systems"][0]["curves"] if one["title"] == "DLRM Inference tiny-100k"]
+    (row, *_) = [one for one in records() if one.config == "tiny-100k-fp32" and one.batch_size == 64]
+    more = [msgspec.structs.replace(row, device="cuda"), msgspec.structs.replace(row, is_changed=True, batch_size=99)]
+    found = collect([*records(), *more])["systems"][0]["curves"]
+    (with_more,) = [one for one in found if one["title"] == task["title"]]
+    assert [line["label"] for line in with_more["lines"] if line not in task["lines"]] == [
+        f"{row.subject} tiny-100k-fp32 cuda"
+    ]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

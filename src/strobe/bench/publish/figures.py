@@ -1,6 +1,7 @@
 """What the page shows, as plain values: rows per system, pairs, curves, histories, differences of environments.
 
-Everything is decided here (verdicts, steps, which points make a curve); the page only draws. Pure.
+Everything is decided here (verdicts, steps, which points make a curve); the page only draws, of the systems that its
+reader has chosen: every part says by an `id` whose it is. Pure.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from strobe.bench.compare import (
     report,
 )
 from strobe.bench.compare.comparison import compare
-from strobe.bench.compare.pairing import machine, newest, row_name
+from strobe.bench.compare.pairing import machine, newest, peculiarities, row_name
 from strobe.bench.history import Series, trace
 from strobe.bench.latency import percentile
+from strobe.bench.publish.pareto import ROUNDING, trade_offs
 from strobe.bench.records import Record
 from strobe.bench.spec import without_precision
 
@@ -44,12 +46,15 @@ def collect(records: Sequence[Record]) -> Fields:
     by_system: dict[str, list[Record]] = defaultdict(list)
     for record in rows:
         by_system[machine(record.environment)].append(record)
+    compared = dict(list(by_system.items())[-_MAX_SYSTEMS:])
     history = History(rows)
     return {
         "systems": [_system(name, own, history) for name, own in by_system.items()],
-        "between": _all_between(dict(list(by_system.items())[-_MAX_SYSTEMS:]), history),
+        "compared_systems": list(compared),
+        "between": _all_between(compared, history),
         "commits": [found for own in by_system.values() for found in _commits(own, history)],
         "history": [_series(series) for series in trace(rows) if len(series.records) > 1],
+        "rounding": ROUNDING,
         "legend": {sign: meaning for sign, meaning in table.MEANINGS.items() if sign != "~"},
     }
 
@@ -67,6 +72,7 @@ def _system(name: str, records: Sequence[Record], history: History) -> Fields:
         "rows": [_row(record) for record in current],
         "pairs": _comparison(found),
         "curves": _curves(current),
+        "trade_offs": trade_offs(current),
         "changes": _changes(records),
     }
 
@@ -140,7 +146,7 @@ def _commits(records: Sequence[Record], history: History) -> list[Fields]:
         {
             "a": _code_name(before[-1]),
             "b": _code_name(after[-1]),
-            "system": table.system_title(after[-1]),
+            "system": machine(after[-1].environment),
             **_comparison(compare(pairs, history=history)),
         }
         for before, after, pairs in sorted(both, key=lambda one: (one[1][-1].id, one[0][-1].id), reverse=True)
@@ -161,10 +167,11 @@ def _curves(records: Iterable[Record]) -> list[Fields]:
     for record in records:
         times = [value for repeat in record.repeats for value in repeat.wall_s]
         is_wrong = record.correctness is not None and not record.correctness.is_correct
-        if not times or not record.samples or is_wrong or record.unit != "ex/s" or record.metric != "throughput":
+        is_left_out = is_wrong or record.is_changed or record.unit != "ex/s" or record.metric != "throughput"
+        if is_left_out or not times or not record.samples:
             continue
         task = (record.model, record.mode, without_precision(record.config))
-        tasks[task][f"{record.subject} {record.config}"].append(
+        tasks[task][" ".join([record.subject, record.config, *peculiarities(record)])].append(
             {
                 "batch": record.batch_size,
                 "latency_ms": 1e3 * percentile(times, 0.95),

@@ -18,7 +18,10 @@ from strobe.errors import UsageError
 
 _ASSETS = Path(__file__).parent / "assets"
 #: in the order in which they need each other
-_SCRIPTS = ("dom.js", "plots.js", "results.js", "comparisons.js", "history.js", "main.js")
+_SCRIPTS = (
+    *("dom.js", "choice.js", "plots.js", "results.js", "comparisons.js"),
+    *("history.js", "pareto.js", "main.js"),
+)
 PAGE = "index.html"
 RECORDS = "records.jsonl"
 #: what every page of ours has, and hardly any other

@@ -9,7 +9,7 @@ import { isDark } from "../../app/theme";
 import { address, get } from "../../server/client";
 import { Select } from "../../ui/field";
 import { EmptyState, ErrorNote } from "../../ui/note";
-import { useParam } from "../run/params";
+import { setParams, useParam } from "../run/params";
 import { said } from "./said";
 import "./benchmarks.css";
 
@@ -22,6 +22,8 @@ interface BenchProject {
 }
 
 const PATH = "/benchmarks";
+/** The view that is shown without any in the address. */
+const RESULTS = "results";
 
 export function BenchmarksPage(): JSX.Element {
   const [projects, setProjects] = useState<BenchProject[] | null>(null);
@@ -49,13 +51,16 @@ export function BenchmarksPage(): JSX.Element {
 
 function Results({ projects }: { projects: readonly BenchProject[] }): JSX.Element {
   const [project, setProject] = useParam("project");
-  const [view, setView] = useParam("view", "results");
+  const [view] = useParam("view", RESULTS);
+  const [systems] = useParam("systems");
   const frame = useRef<HTMLIFrameElement>(null);
-  // The view is in the address so that a link shows it, but the frame finds its way by itself once it is there.
-  const first = useRef(view);
+  // The view and its systems are in the address so that a link shows them, but the frame finds its way by itself once
+  // it is there.
+  const first = useRef({ view, systems });
   const dark = isDark();
   const source = useMemo(() => {
-    const hash = `#${encodeURIComponent(first.current)}`;
+    const shown = first.current;
+    const hash = `#${encodeURIComponent(shown.view)}${shown.systems && `?systems=${shown.systems}`}`;
     return address(PATH, { project: project || null, theme: dark ? "dark" : "light" }) + hash;
   }, [project, dark]);
   useEffect(() => {
@@ -64,13 +69,13 @@ function Results({ projects }: { projects: readonly BenchProject[] }): JSX.Eleme
       const word = said(event.data);
       if (word?.kind === "run") go({ name: "run", ...word.run, tab: "" });
       if (word?.kind === "view") {
-        first.current = word.view;
-        setView(word.view);
+        first.current = { view: word.view, systems: word.systems };
+        setParams({ view: word.view === RESULTS ? null : word.view, systems: word.systems });
       }
     };
     window.addEventListener("message", listen);
     return () => window.removeEventListener("message", listen);
-  }, [setView]);
+  }, []);
   const names = projects.map((one) => `${one.entity}/${one.project}`);
   return (
     <main class="benchmarks">

@@ -6,15 +6,20 @@ export interface RunName {
   run: string;
 }
 
-export type Said = { kind: "run"; run: RunName } | { kind: "view"; view: string };
+export type Said = { kind: "run"; run: RunName } | { kind: "view"; view: string; systems: string };
 
 const VIEW = /^[a-z]{1,40}$/;
+/** Names of systems with commas between them, percent-encoded as in an address; "" for all. */
+const SYSTEMS = /^[\w.!~*'()%,-]{0,4000}$/;
 
 /** Return what a message says, or null if it is none of ours. */
 export function said(message: unknown): Said | null {
   if (typeof message !== "object" || message === null || !("strobe" in message)) return null;
   if (message.strobe === "view" && "view" in message && typeof message.view === "string") {
-    return VIEW.test(message.view) ? { kind: "view", view: message.view } : null;
+    const { view } = message;
+    const systems = "systems" in message ? message.systems : "";
+    const isOurs = VIEW.test(view) && typeof systems === "string" && SYSTEMS.test(systems);
+    return isOurs ? { kind: "view", view, systems } : null;
   }
   if (message.strobe === "run" && "run" in message && Array.isArray(message.run)) {
     const [entity, project, run, ...more] = message.run as unknown[];

@@ -35,29 +35,35 @@ function geomeanText(found) {
 }
 
 function implementationsView() {
-  const systems = figures.systems.filter((system) => system.pairs.rows.length);
-  if (!systems.length) return [h("div", { class: "card empty" }, "No benchmark has both an OOTB and an Optimized result.")];
-  return systems.map((system) => h("section", {},
+  const systems = shown.filter((system) => system.pairs.rows.length);
+  return orNothing(systems.map((system) => h("section", {},
     h("div", { class: "intro" }, h("h2", {}, system.title), h("p", {}, geomeanText(system.pairs))),
     comparisonTable(system.pairs, "OOTB", "Optimized"),
-  ));
+  )));
 }
 
 function systemsView() {
   const titles = new Map(figures.systems.map((system, index) => [system.id, `${index + 1}. ${system.title}`]));
-  return chosenComparison(figures.between, (found) => `${titles.get(found.a)}  →  ${titles.get(found.b)}`);
+  const between = figures.between.filter((found) => isShown(found.a) && isShown(found.b));
+  const num = figures.compared_systems.length;
+  const cap = `The ${num} of ${figures.systems.length} systems that came last are compared with each other; strobe bench compare --systems compares any two.`;
+  return [
+    ...(num < figures.systems.length ? [h("p", {}, cap)] : []),
+    ...(shown.length > 1 ? chosenComparison(between, (found) => `${titles.get(found.a)}  →  ${titles.get(found.b)}`) : orNothing([], "A comparison needs two systems, and one is chosen.")),
+  ];
 }
 
 function commitsView() {
-  const name = (found) => `${found.a}  →  ${found.b}${figures.systems.length > 1 ? `  (${found.system})` : ""}`;
+  const name = (found) => `${found.a}  →  ${found.b}${shown.length > 1 ? `  (${titleOf.get(found.system)})` : ""}`;
   return [
     h("p", {}, "Any two of the newest commits that were measured on a system, row by row; the newest against the one before it comes first."),
-    ...chosenComparison(figures.commits, name),
+    ...chosenComparison(figures.commits.filter((found) => isShown(found.system)), name),
   ];
 }
 
 /** One of several comparisons, chosen from a list, with what differs between the environments of its sides. */
 function chosenComparison(comparisons, name) {
+  if (!comparisons.length) return orNothing([]);
   const select = h("select", {}, comparisons.map((found, index) => h("option", { value: index }, name(found))));
   const place = h("section");
   const draw = () => {
@@ -83,7 +89,7 @@ function environmentTable(rows, nameA, nameB) {
 }
 
 function environmentView() {
-  return figures.systems.map((system) => h("section", {},
+  return shown.map((system) => h("section", {},
     h("h2", {}, system.title),
     h("div", { class: "grid" },
       h("div", { class: "card" }, h("h3", {}, "Hardware"), definitions(Object.entries(system.hardware))),

@@ -1,25 +1,26 @@
 // Courses over time, those that got slower first; and curves of latency against throughput.
 
 function curvesView() {
-  return figures.systems.filter((system) => system.curves.length).map((system) => h("section", {},
+  return orNothing(shown.filter((system) => system.curves.length).map((system) => h("section", {},
     h("h2", {}, system.title),
     h("div", { class: "grid" }, system.curves.map((task) => h("div", { class: "card" },
       h("h3", {}, task.title),
       curve(task),
       h("ul", { class: "key" }, task.lines.map((line, index) => h("li", {}, h("i", { style: `background:var(--line-${(index % 6) + 1})` }), line.label))),
     ))),
-  ));
+  )));
 }
 
 function historyView() {
   const hosts = new Map(figures.systems.map((system) => [system.id, system.host || system.title]));
-  const ordered = [...figures.history].sort((one, other) => one.against_best - other.against_best);
+  const ordered = figures.history.filter((series) => isShown(series.system)).sort((one, other) => one.against_best - other.against_best);
+  if (!ordered.length) return orNothing([]);
   const worse = ordered.filter((series) => series.is_worse).length;
   return [
     h("p", {}, `${ordered.length} courses, ${worse} slower than at their best. A step is a change of level that lasts for three sessions or more; noise alone leaves the shaded band in one of twenty sessions.`),
     h("div", { class: "grid" }, ordered.map((series) => h("div", { class: "card" },
       h("div", { class: "bar" }, h("h2", {}, series.name), series.is_worse ? chip(`${signed(series.against_best)} against best`, "bad") : null),
-      h("div", { class: "dim" }, `${number(series.levels.at(-1)[2])} ${series.unit} now, ${series.points.length} sessions${figures.systems.length > 1 ? `, ${hosts.get(series.system)}` : ""}`),
+      h("div", { class: "dim" }, `${number(series.levels.at(-1)[2])} ${series.unit} now, ${series.points.length} sessions${shown.length > 1 ? `, ${hosts.get(series.system)}` : ""}`),
       course(series),
       series.steps.length ? h("ul", { class: "key" }, series.steps.map((step) => h("li", {}, `${signed(step.change)}: `, h("code", {}, `${short(step.before)}..${short(step.after)}`)))) : null,
     ))),

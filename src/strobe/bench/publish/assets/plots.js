@@ -1,4 +1,4 @@
-// Drawings: axes with round ticks, and the four pictures that the page has. Values in, SVG out.
+// Drawings: axes with round ticks, and the pictures that the views share. Values in, SVG out.
 
 function ticks(low, high, count) {
   const rough = (high - low) / count;
@@ -17,15 +17,15 @@ function span(values, margin = 0.08) {
   return [low - (high - low) * margin, high + (high - low) * margin];
 }
 
-/** A plot of a fixed size: scales, grid and tick labels; `draw` adds the rest. */
-function plot({ width = 320, height = 170, x, y, xLabel = "", yLabel = "", xTicks = true, label }) {
+/** A plot of a fixed size: scales, grid and tick labels; the caller adds the rest. `yTicks` are pairs: where, and its text. */
+function plot({ width = 320, height = 170, x, y, xLabel = "", yLabel = "", xTicks = true, yTicks = ticks(...y, 4).map((tick) => [tick, tickText(tick)]), label }) {
   const box = { left: 46, right: width - 10, top: 8, bottom: height - (xTicks ? 34 : 14) };
   const sx = (value) => box.left + ((value - x[0]) / (x[1] - x[0])) * (box.right - box.left);
   const sy = (value) => box.bottom - ((value - y[0]) / (y[1] - y[0])) * (box.bottom - box.top);
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width: "100%", role: "img", "aria-label": label });
-  for (const tick of ticks(...y, 4)) {
+  for (const [tick, text] of yTicks) {
     svg.append(s("line", { class: "grid-line", x1: box.left, x2: box.right, y1: sy(tick), y2: sy(tick) }));
-    svg.append(s("text", { x: box.left - 6, y: sy(tick) + 4, "text-anchor": "end" }, tickText(tick)));
+    svg.append(s("text", { x: box.left - 6, y: sy(tick) + 4, "text-anchor": "end" }, text));
   }
   if (xTicks) {
     for (const tick of ticks(...x, 4)) {

@@ -7,7 +7,7 @@ const COLUMNS = [
 ];
 
 function resultsView() {
-  const tables = figures.systems.map(systemTable);
+  const tables = shown.map(systemTable);
   const search = h("input", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows" });
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -137,6 +137,7 @@ function details(row) {
     ["Set-up", !row.setup_s ? "" : `${number(row.setup_s)} s`],
     ["Compiling", row.compile_s ? `${number(row.compile_s)} s` : ""],
     ["Memory", row.peak_rss_bytes ? `${number(row.peak_rss_bytes / 1e6)} MB` : ""],
+    ["Card memory", row.peak_card_bytes ? `${number(row.peak_card_bytes / 1e6)} MB` : ""],
     ["Noise", row.noisy ?? ""],
     ["Version", `${row.version}${row.seal ? `, seal ${row.seal.slice(0, 8)}` : ""}`],
     ["Commit", short(row.git_commit) + (row.is_dirty ? " with changes" : "")],
