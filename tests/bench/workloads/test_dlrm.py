@@ -87,6 +87,19 @@ def test_output_is_that_of_loops(config: model.DlrmConfig) -> None:
             torch.testing.assert_close(net(*batch.inputs)[example], expected)
 
 
+@pytest.mark.parametrize("config", model.CONFIGS.values(), ids=model.CONFIGS)
+def test_examples_differ_in_every_configuration(config: model.DlrmConfig) -> None:
+    # Depth is what makes signals vanish: MLPs are as deep as published, but narrower, and tables short, to be quick.
+    bottom = (*(min(size, 512) for size in config.bottom[:-1]), config.width)
+    top = tuple(min(size, 512) for size in config.top)
+    narrow = replace(config, bottom=bottom, top=top, num_rows=20, mlp_bits=32)
+    workload = OotbInference(ootb.DlrmTask(narrow))
+    workload.setup(24, seed=0, device="cpu", threads=1)
+    reference = workload.reference(0)
+    assert reference.std(0).item() > 1e-3
+    assert workload.check(workload.step(0), reference).error < workload.tolerance / 20
+
+
 def test_int4_rows_are_near_what_was_packed() -> None:
     rows = torch.empty(30, 16).uniform_(-0.5, 0.5)
     step = (rows.max(1).values - rows.min(1).values) / 15

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from strobe.bench.runner.software import find_compiler
 from strobe.bench.workload import NotHere
 from strobe.bench.workloads.layers import native
 from strobe.bench.workloads.layers.fp32_linear import PackedLinear, pack_linears
@@ -52,6 +55,18 @@ def one_thread() -> Iterator[None]:
 @given(rows=st.integers(1, 300), inputs=st.integers(1, 600), outputs=st.integers(1, 70), is_relu=st.booleans())
 def test_linear_layers_in_c_are_torchs(one_thread: None, rows: int, inputs: int, outputs: int, is_relu: bool) -> None:
     _prove(rows, inputs, outputs, is_relu)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads the assembler of one processor")
+@pytest.mark.parametrize("name", ["fp32_linear", "fp32_conv"])
+def test_the_innermost_loop_keeps_all_in_registers(name: str, tmp_path: Path) -> None:
+    # A factor that is read back from the stack in every step once made the product a third slower, and no test failed.
+    assembler = tmp_path / f"{name}.s"
+    source = Path(native.__file__).with_name(f"{name}.c")
+    subprocess.run([find_compiler() or "cc", *native._FLAGS, "-S", str(source), "-o", str(assembler)], check=True)
+    products = [line for line in assembler.read_text().splitlines() if "\tvfmadd" in line]
+    assert len(products) >= 12
+    assert not [line for line in products if "(%rsp)" in line or "(%rbp)" in line]
 
 
 def test_threads_share_the_work(one_thread: None) -> None:

@@ -17,12 +17,12 @@ _sizes = partial(
     max_batch=256,
     batch_sizes=(4,),
     fp32=(
-        "batch norms folded into convolutions",
+        "batch norms folded into convolutions, factors of activations into linear layers",
         "fused attention",
         "linear layers by a kernel of our own, weights laid out beforehand",
     ),
     int8=(
-        "batch norms folded into convolutions",
+        "batch norms folded into convolutions, factors of activations into linear layers",
         "fused attention",
         "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per token",
     ),

@@ -8,9 +8,10 @@
 
 enum { ROWS = 6, COLUMNS = 16, DEPTH = 256, BLOCK = 132 };
 
-/* Six rows (interleaved in a) by one panel, over `depth` products; adds to sums. */
-static inline __attribute__((always_inline)) void tile(const float *a, const float *w, long depth, float *sums,
-                                                        const char *next, long lines) {
+/* Six rows (interleaved in a) by one panel, over `depth` products; adds to sums. Not inlined: it needs all registers, and
+ * one that the loop around it keeps something in costs a third of the speed. */
+static __attribute__((noinline)) void tile(const float *a, const float *w, long depth, float *sums, const char *next,
+                                           long lines) {
     __m256 c[ROWS][2];
 #pragma GCC unroll 6
     for (int i = 0; i < ROWS; i++) {

@@ -34,9 +34,9 @@ static void quantize_row(const float *x, long k_given, long k_padded, uint8_t *q
     *zero = offset;
 }
 
-/* Six rows (lines of q) by one panel. */
-static inline __attribute__((always_inline)) void tile(const uint8_t *q, long stride, const int8_t *panel, long k_padded,
-                                                        int32_t *sums) {
+/* Six rows (lines of q) by one panel. Not inlined: it needs all registers. */
+static __attribute__((noinline)) void tile(const uint8_t *q, long stride, const int8_t *panel, long k_padded,
+                                           int32_t *sums) {
     const __m256i ones = _mm256_set1_epi16(1);
     __m256i acc[ROWS][2];
 #pragma GCC unroll 6
