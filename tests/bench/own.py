@@ -121,6 +121,21 @@ class Dies(Plain):
         os.kill(os.getpid(), 9)
 
 
+class Leaves(Plain):
+    """Ends its process as if all were well."""
+
+    def compile(self) -> None:
+        print("what it said before it left", flush=True)
+        os._exit(0)
+
+
+class Boundless(Plain):
+    """Does more work than there are numbers for."""
+
+    def work(self) -> Work:
+        return Work(examples=self.batch_size, flops=float("inf"), bytes=1e6)
+
+
 class Crashes(Plain):
     """The second of two dies of a fault in its own code; the first waits for it."""
 
@@ -166,7 +181,7 @@ BENCHMARKS = [
         workload=f"{__file__}:Product",
         tolerance=1e-6,
     ),
-    *(_of(workload) for workload in (Wrong, NotANumber, Fails, Hungry, Hangs, Dies, Facts)),
+    *(_of(workload) for workload in (Wrong, NotANumber, Fails, Hungry, Hangs, Dies, Leaves, Boundless, Facts)),
     replace(_of(Sleep, parameters={"ms": 8}), implementation="OOTB", config="Nap-fp32"),
     replace(_of(Sleep, parameters={"ms": 2}), implementation="Optimized", config="Nap-int8", changes=("sleeps less",)),
     _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import msgspec
 import pytest
 
 from strobe.bench import registry
@@ -58,7 +60,7 @@ def _records(key: str, speed: float, *, is_correct: bool = True, error: str | No
 
 def test_every_row_with_a_bar_exists_and_has_an_ootb_row(ratios: ModuleType) -> None:
     for key in [*(key for bar in ratios.INFERENCE for key in bar.keys), *ratios.TRAINING]:
-        assert len(registry.with_partners([registry.find_one(key)])) >= 2
+        assert len(registry.with_partners([registry.find_one(key)])) == 2
     assert registry.find_one(ratios.LINEAR).units == "TF/s"
     assert registry.find_one(ratios.BAG).units == "GB/s"
     assert len({key.partition("/")[0] for key in ratios.TRAINING}) == 7
@@ -76,7 +78,7 @@ def test_a_bar_is_met_in_doubt_or_missed(ratios: ModuleType, speed: float, verdi
 
 def test_the_best_precision_counts(ratios: ModuleType) -> None:
     fp32, int8 = ratios.INFERENCE[6].keys
-    line = ratios.judge([*_records(fp32, 1.1), *_records(int8, 1.6)])[0]
+    line = ratios.judge([*_records(fp32, 1.1), *_records(int8, 1.6)], ["cvt"])[0]
     assert (line.row, line.value, line.is_met) == (int8, "1.60", True)
 
 
@@ -102,11 +104,86 @@ def test_training_must_be_faster_in_four_models(ratios: ModuleType, num_fast: in
     assert (total.value, total.is_met) == (str(num_fast), is_met)
 
 
-@pytest.mark.parametrize(("fraction", "is_met"), [(0.9, True), (0.8, False), (None, False)])
-def test_linear_layers_are_held_against_the_peak(ratios: ModuleType, fraction: float | None, is_met: bool) -> None:
+@pytest.mark.parametrize(
+    ("fraction", "best", "is_met"), [(0.72, "90 %", True), (0.64, "80 %", False), (None, "", False)]
+)
+def test_the_best_step_of_linear_layers_is_held_against_the_peak(
+    ratios: ModuleType, fraction: float | None, best: str, is_met: bool
+) -> None:
     roofline = fraction and Roofline(peak_flops=1.0, peak_bytes_per_s=1.0, fraction=fraction, bound="compute")
     record = Record(
-        benchmark=ratios.LINEAR, subject="Micro", metric="throughput", unit="TF/s", version=4, roofline=roofline or None
+        benchmark=ratios.LINEAR,
+        subject="Micro",
+        metric="throughput",
+        unit="TF/s",
+        version=4,
+        repeats=(Repeat(wall_s=(1.0, 1.25, 2.0), cpu_s=()),),
+        roofline=roofline or None,
     )
     line = next(one for one in ratios.judge([record]) if one.row == ratios.LINEAR)
+    assert line.value.startswith(best)
     assert line.is_met is is_met
+    if fraction is not None:
+        assert line.bounds == f"median {100 * fraction:.0f} %"
+
+
+def _linear(ratios: ModuleType, **fields: Any) -> Record:
+    return Record(
+        benchmark=ratios.LINEAR,
+        subject="Micro",
+        metric="throughput",
+        unit="TF/s",
+        version=4,
+        repeats=(Repeat(wall_s=(1.0, 1.0), cpu_s=()),),
+        roofline=Roofline(peak_flops=1.0, peak_bytes_per_s=1.0, fraction=0.9, bound="compute"),
+        **fields,
+    )
+
+
+def test_a_wrong_linear_layer_meets_nothing(ratios: ModuleType) -> None:
+    right, wrong = (
+        Correct(is_correct=is_correct, error=0.5, max_error=0.5, tolerance=1.0, reference="float64")
+        for is_correct in (True, False)
+    )
+    for correctness, is_met in ((right, True), (wrong, False)):
+        lines = ratios.judge([_linear(ratios, correctness=correctness)], ["dlrm"])
+        line = next(one for one in lines if one.row == ratios.LINEAR)
+        assert line.is_met is is_met
+        assert ("its output is wrong" in line.verdict) is not is_met
+
+
+def test_bars_of_a_model_without_any_record_are_missed(ratios: ModuleType) -> None:
+    """Its session may have died before it wrote one."""
+    lines = ratios.judge([_linear(ratios)], ["dlrm", "regnety"])
+    missed = {one.row: one.verdict for one in lines if one.is_met is False}
+    assert "regnety/optimized/inference/400MF-fp32" in missed
+    assert "regnety/optimized/inference/400MF-int8" in missed
+    assert set(missed.values()) == {"MISSED: not measured"}
+    assert not any(one.row.startswith("xlm-r") for one in lines)
+    rows = {one.row: (one.verdict, one.is_met) for one in ratios.judge([], ["dlrm"])}
+    assert rows[ratios.LINEAR] == ("no figure: not measured", False)
+    assert rows[ratios.BAG] == ("no figure: not measured", None)
+
+
+def test_training_that_was_not_measured_reaches_nothing(ratios: ModuleType) -> None:
+    records = [record for key in ratios.TRAINING[:3] for record in _records(key, 1.3)]
+    total = next(one for one in ratios.judge(records, ratios.MODELS) if one.row.startswith("training of"))
+    assert (total.row.partition(",")[0], total.value, total.is_met) == ("training of 7 models", "3", False)
+
+
+def test_a_row_that_is_left_out_says_why(ratios: ModuleType) -> None:
+    key = "regnety/optimized/inference/400MF-fp32"
+    changed = [msgspec.structs.replace(one, is_changed=True) for one in _records(key, 2.0)]
+    line = next(one for one in ratios.judge(changed, ["regnety"]) if one.row == key)
+    assert "sealed code had changed" in line.verdict
+
+
+def test_a_model_that_is_misspelt_is_refused(
+    ratios: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench_ratios.py", "--only", "regnety,dlmr"])
+    monkeypatch.setattr(ratios, "measure", lambda models, options: pytest.fail("nothing is to be measured"))
+    with pytest.raises(SystemExit) as left:
+        ratios.main()
+    assert left.value.code == 2
+    assert "dlmr" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from strobe.bench.records import (
     read_records,
 )
 from strobe.bench.workload import Work
-from strobe.errors import Error
+from strobe.errors import Error, StrobeWarning
 
 names = st.text(max_size=10)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -135,3 +136,31 @@ def test_prints_are_of_facts_whatever_their_order() -> None:
     other = Environment(hardware={"cores": "2", "cpu": "a"}, software={"torch": "3"})
     assert one.fingerprint == other.fingerprint
     assert one.softprint != other.softprint
+
+
+def _append_torn(path: Path) -> None:
+    append_records(path, [Record(benchmark="whole", subject="s", metric="m", unit="s")])
+    with path.open("ab") as stream:
+        stream.write(b'{"benchmark": "torn", "sub')
+
+
+def test_a_torn_line_costs_only_itself(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    _append_torn(path)
+    append_records(path, [Record(benchmark="next", subject="s", metric="m", unit="s")])
+    with pytest.warns(StrobeWarning, match=r"results\.jsonl:2: left out: torn"):
+        assert [record.benchmark for record in read_records(path)] == ["whole", "next"]
+
+
+def test_what_finds_no_room_is_told(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "results.jsonl"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            append_records(path, [Record(benchmark="b" * 200, subject="s", metric="m", unit="s")])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)

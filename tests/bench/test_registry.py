@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from strobe.bench import registry
-from strobe.bench.spec import Benchmark, load_workload
+from strobe.bench.spec import Benchmark, likeness, load_workload
 from strobe.errors import Error, StrobeWarning, UsageError
 
 OWN = Path(__file__).parent / "own.py"
@@ -18,6 +18,14 @@ OWN = Path(__file__).parent / "own.py"
 
 def _keys(found: list[Benchmark]) -> list[str]:
     return [one.key for one in found]
+
+
+def test_a_name_without_a_precision_means_fp32() -> None:
+    def rank(config: str) -> tuple[int, bool]:
+        return likeness(config, "large-int8")
+
+    assert rank("large") == rank("large-fp32") > rank("large-fp16")
+    assert rank("large-int8") > rank("large")
 
 
 def test_by_key_beginning_and_glob() -> None:
@@ -93,6 +101,14 @@ def test_optimized_comes_with_its_ootb_before_it() -> None:
     assert found == ["regnety/ootb/inference/400MF-fp32", "regnety/optimized/inference/400MF-int8"]
     found = _keys(registry.with_partners(registry.find(["dlrm/optimized/inference/tiny-100k-embed8-int8"])))
     assert found == ["dlrm/ootb/inference/tiny-100k", "dlrm/optimized/inference/tiny-100k-embed8-int8"]
+
+
+def test_of_several_precisions_only_the_one_comes_that_it_is_held_against() -> None:
+    # The others take minutes where a processor has to emulate them, and nobody would look at them.
+    name = "cvt/optimized/inference/cvt-13-224x224"
+    assert len(registry.find(["cvt/ootb/inference/cvt-13-224x224*"])) > 2
+    found = _keys(registry.with_partners(registry.find([f"{name}-fp32", f"{name}-int8"])))
+    assert found == ["cvt/ootb/inference/cvt-13-224x224-fp32", f"{name}-fp32", f"{name}-int8"]
 
 
 def test_listing_tables_and_seals_need_no_framework() -> None:

@@ -51,7 +51,7 @@ def test_each_precision_has_its_peak_but_none_below_fp32() -> None:
 
 
 def test_peaks_of_another_probe_are_not_taken() -> None:
-    assert system_name("f", "2.13", "cpu", 2).endswith("probe=2")
+    assert system_name("f", "2.13", "cpu", 2).endswith("probe=3")
 
 
 def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:

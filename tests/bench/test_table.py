@@ -130,6 +130,13 @@ def test_fields_are_the_same_for_every_record() -> None:
     assert table.as_fields(_record(status="missed"))["latency_status"] == "missed"
 
 
+def test_memory_of_a_card_is_a_field_where_it_was_measured() -> None:
+    sizes = (7, None, 9)
+    repeats = tuple(Repeat(wall_s=(1.0,), cpu_s=(1.0,), peak_card_bytes=size) for size in sizes)
+    assert table.as_fields(msgspec.structs.replace(_record(), repeats=repeats))["peak_card_bytes"] == 9
+    assert table.as_fields(msgspec.structs.replace(_record(), repeats=repeats[1:2]))["peak_card_bytes"] is None
+
+
 def test_noise_is_shown_beside_the_spread() -> None:
     noisy = msgspec.structs.replace(_record(), repeats=(Repeat(wall_s=(1.0,), cpu_s=(1.0,), noisy=("steal 9 %",)),))
     assert table.spread_text(noisy) == "±1.6 % n=3~"

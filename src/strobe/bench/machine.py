@@ -11,6 +11,7 @@ import platform
 import subprocess
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 
 from strobe.bench.records import Environment
@@ -19,6 +20,8 @@ from strobe.environment.repository import find_repository
 #: instruction sets that decide which kernels a library takes
 _TELLING_FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512", "avx_vnni", "amx", "asimd", "sve", "bf16", "fp16", "i8mm")
 _GIT_LIMIT_S = 5.0
+#: how files end that Python imports
+_MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
 
 def describe(
@@ -101,21 +104,37 @@ def _accelerators() -> dict[str, str]:
 
 
 def _describe_commit(source: Path) -> tuple[str, bool]:
-    """Return the commit, and whether files that git knows differ from it."""
+    """Return the commit, and whether the code may differ from it: files of git that do, or new ones to import."""
     repository = find_repository(str(source if source.is_dir() else source.parent))
     commit = repository.head()[0] if repository else None
     if repository is None or commit is None:
         return "", False
     try:
         state = subprocess.run(
-            ["git", "-C", repository.root, "diff", "--quiet", "HEAD"],
-            check=False,
+            # Without locks, since somebody may be committing; without quotes around names.
+            [
+                "git",
+                "--no-optional-locks",
+                "-C",
+                repository.root,
+                "status",
+                "--porcelain",
+                "-z",
+                "--untracked-files=all",
+            ],
+            check=True,
             capture_output=True,
             timeout=_GIT_LIMIT_S,
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return commit, False
-    return commit, state.returncode == 1
+    except (OSError, subprocess.SubprocessError):
+        # Nobody knows: results that claim a commit have to be its own.
+        return commit, True
+    return commit, any(map(_is_code, os.fsdecode(state.stdout).split("\0")))
+
+
+def _is_code(change: str) -> bool:
+    """Whether a line of `git status` is about code; of new files only modules are, results for instance are not."""
+    return bool(change) and (not change.startswith("?? ") or change.endswith(_MODULES))
 
 
 def _cpu_facts() -> dict[str, str]:

@@ -22,6 +22,7 @@ import msgspec
 from strobe.bench import stats
 from strobe.bench.workload import Work
 from strobe.errors import Error
+from strobe.settings.notice import warn_once
 
 SCHEMA = 2
 
@@ -218,14 +219,30 @@ def results_path(home: Path) -> Path:
 def append_records(path: Path, records: Iterable[Record]) -> None:
     """Append records to a JSON lines file in one write, so that two benchmarks may share it."""
     blob = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+    if _is_torn(path):
+        blob = b"\n" + blob
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     with open(descriptor, "ab", buffering=0) as stream:
-        stream.write(blob)
+        # A disk that is nearly full takes a part; the rest is then refused with the reason.
+        while blob:
+            blob = blob[stream.write(blob) or 0 :]
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether the last line of a file has no end: who wrote it was killed, or had no room."""
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    with path.open("rb") as stream:
+        stream.seek(-1, os.SEEK_END)
+        return stream.read(1) != b"\n"
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Yield the records of a JSON lines file; raises strobe.Error naming the line that is not one."""
+    """Yield the records of a JSON lines file; raises strobe.Error naming the line that is not one.
+
+    A line that begins as a record and is no JSON was torn while it was written: it is left out with a warning.
+    """
     decoder = msgspec.json.Decoder(Record)
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
@@ -234,6 +251,9 @@ def read_records(path: Path) -> Iterator[Record]:
             try:
                 record = decoder.decode(line)
             except msgspec.DecodeError as exc:
+                if line.startswith(b'{"') and not isinstance(exc, msgspec.ValidationError):
+                    warn_once(f"{path}:{number}", f"{path}:{number}: left out: torn while it was written ({exc})")
+                    continue
                 raise Error(f"{path}:{number}: not a benchmark record ({exc})") from exc
             if record.schema > SCHEMA:
                 raise Error(f"{path}:{number}: schema {record.schema} is newer than {SCHEMA}; update Strobe")

@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from strobe.bench.spec import Benchmark, Tier, without_precision
+from strobe.bench.spec import Benchmark, Tier, likeness, without_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
 from strobe.settings.notice import warn_once
@@ -87,13 +87,14 @@ def find(words: Sequence[str] = (), *, tier: Tier | None = None, files: Sequence
 
 
 def with_partners(benchmarks: Sequence[Benchmark], *, files: Sequence[Path] = ()) -> list[Benchmark]:
-    """Return each Optimized benchmark with the OOTB ones of its task before it; others of the selection follow."""
+    """Return each Optimized benchmark with the OOTB one that it is held against before it; others follow."""
     known = list(everything(files).values())
     found: dict[str, Benchmark] = {}
     for one in benchmarks:
         if one.implementation == "Optimized":
-            partners = [other for other in known if other.implementation == "OOTB" and _task(other) == _task(one)]
-            found.update({other.key: other for other in (*partners, one)})
+            rivals = [other for other in known if other.implementation == "OOTB" and _task(other) == _task(one)]
+            rival = max(rivals, key=lambda other: likeness(other.config, one.config), default=None)
+            found.update({other.key: other for other in (rival, one) if other is not None})
     return list({**found, **{one.key: one for one in benchmarks}}.values())
 
 

@@ -22,7 +22,7 @@ from strobe.errors import Error
 _PRECISION = re.compile(r"(?:^|-)(int8|fp16|bf16|tf32|fp32)(?=-|$)")
 _LIMIT_S = 120.0
 #: raised when peaks are probed otherwise, so that nothing is held against those of another probe
-_PROBE = 2
+_PROBE = 3
 
 
 class Peaks(msgspec.Struct, frozen=True, kw_only=True):

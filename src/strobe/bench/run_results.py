@@ -24,8 +24,8 @@ from strobe.store.values import Question
 #: the newest so many results are read
 MAX_RESULTS = 3_000
 _MAX_BYTES = 16 << 20
-#: beyond this a score is no measurement, and a page that is to show it could not be written
-_MAX_VALUE = 1e100
+#: beyond these a score is no measurement, and a page that is to show it, or what it costs, could not be written
+_MIN_VALUE, _MAX_VALUE = 1e-100, 1e100
 _PAGE = 1_000
 # Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
 _decode_record = msgspec.json.Decoder(Record).decode
@@ -111,7 +111,9 @@ def _decode(store: Store, file: RunFile) -> Record | None:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     times = (time for repeat in record.repeats for time in repeat.wall_s)
-    is_sane = all(0 <= value < _MAX_VALUE for values in (record.samples, times) for value in values)
+    is_sane = all(
+        value == 0 or _MIN_VALUE < value < _MAX_VALUE for values in (record.samples, times) for value in values
+    )
     return record if is_sane and record.schema <= SCHEMA and is_row(record) else None
 
 

@@ -7,12 +7,14 @@ imports no framework; `load_workload` imports it, and only a worker calls that.
 from __future__ import annotations
 
 import importlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.bench.workload import Workload
@@ -31,6 +33,10 @@ class Latency:
 
     limit_ms: float
     percentile: float
+
+    def __post_init__(self) -> None:
+        if not (0 < self.limit_ms < math.inf and 0 < self.percentile < 100):
+            raise Error(f"a latency limit is finite and above 0, its percentile between 0 and 100, got {self}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +69,10 @@ class Benchmark:
     def __post_init__(self) -> None:
         if (self.implementation == "Optimized") != bool(self.changes):
             raise Error(f"{self.key}: an Optimized benchmark lists its changes, any other has none: {self.changes}")
+        if self.units not in get_args(Units):
+            raise Error(f"{self.key}: units are ex/s, TF/s or GB/s, got {self.units!r}")
+        if not 0 <= self.tolerance < math.inf:
+            raise Error(f"{self.key}: the tolerance must be a finite number, 0 or more, got {self.tolerance}")
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
     @property
@@ -79,6 +89,16 @@ class Benchmark:
 def without_precision(config: str) -> str:
     """Return a configuration's name without the number formats at its end: what it computes, not how exactly."""
     return _PRECISIONS.sub("", config)
+
+
+def likeness(config: str, wanted: str) -> tuple[int, bool]:
+    """Rank configurations of a task by how well they stand beside another one: the same precision, else fp32.
+
+    fp32 is how a model is written before anybody makes it fast; where a name has no precision, that is meant.
+    """
+    words = config.split("-")
+    alike = takewhile(lambda both: both[0] == both[1], zip(words, wanted.split("-"), strict=False))
+    return len(list(alike)), words[-1] == "fp32" or without_precision(config) == config
 
 
 def is_builtin(benchmark: Benchmark) -> bool:

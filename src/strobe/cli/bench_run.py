@@ -76,6 +76,7 @@ def register(commands: Subparsers) -> None:
 def _run(args: argparse.Namespace) -> int:
     from strobe.cli import OK
     from strobe.cli.render import Screen
+    from strobe.errors import UsageError
 
     screen = Screen(args)
     if args.overhead:
@@ -85,10 +86,11 @@ def _run(args: argparse.Namespace) -> int:
         screen.out(f"{percent:.2f} % of the shortest sample, which is {SAMPLE_NS / 1e6:g} ms; less of longer ones")
         screen.out(f"{call:.0f} ns per call of a step: 1 % of one of {call / 10:.1f} µs; rows of shorter ones say so")
         return OK
-    # A job scheduler's way to say Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _take_as_ctrl_c("SIGTERM", "SIGHUP")
     if args.pairs:
         import strobe.bench.compare.significance  # noqa: F401 - what it lacks is said before anything is measured
+    if args.search and args.master:
+        raise UsageError("--search is for one node: only node 0 sees results; with --master say --batch N")
     cells, options = plan_run(args)
     kept: list[RunDir] = []
     changed = find_changed(args, cells, options, screen)
@@ -99,8 +101,10 @@ def _run(args: argparse.Namespace) -> int:
     else:
         results = _measure(cells, options, screen)
     records = with_rooflines(mark_changed(results.records, changed), peaks)
-    kept += keep(args, records)
-    print_table(args, records, screen)
+    try:
+        kept += keep(args, records)
+    finally:  # what a full disk does not take is at least seen
+        print_table(args, records, screen)
     if cut := sum(0 < len(record.samples) < options.repeats for record in records):
         why = "interrupted" if results.is_interrupted else "more time: --minutes"
         screen.note(f"{cut} of {len(records)} rows have fewer than {options.repeats} repeats; {why}")
@@ -108,6 +112,22 @@ def _run(args: argparse.Namespace) -> int:
         _print_pairs(records, screen)
     upload(args, kept, screen)
     return _exit_code(records, is_interrupted=results.is_interrupted)
+
+
+def _take_as_ctrl_c(*names: str) -> None:
+    """Let the ways of a job scheduler and of a lost connection to end us keep what is done, as Ctrl-C does."""
+    # By name: Windows has no SIGHUP. What is ignored stays so: that is what nohup is for.
+    numbers = [number for name in names if (number := getattr(signal, name, None)) is not None]
+    taken = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+
+    def interrupt(number: int, frame: object) -> None:
+        # They come in pairs (of shell and kernel, TERM and HUP of systemd): a second one must not end the keeping.
+        for one in taken:
+            signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in taken:
+        signal.signal(number, interrupt)
 
 
 def _measure(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
@@ -156,7 +176,10 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> tuple[li
         except KeyboardInterrupt:
             return trials, Results([], is_interrupted=True)
         if not choice.is_qualified:
-            screen.note(f"{benchmark.key}: no batch is correct and within the latency limit; the smallest is shown")
+            screen.note(
+                f"{benchmark.key}: B={size} is not correct or not within the latency limit, and is shown; "
+                "smaller ones were not tried: --batch N begins there"
+            )
         winners.append(Cell(benchmark, choice.best.batch_size or size))
     return trials, _measure(winners, options, screen)
 
@@ -174,6 +197,8 @@ def _print_pairs(records: Sequence[Record], screen: Screen) -> None:
         else:
             speed = f"{row.estimate.value:.2f}× OOTB ({report.bounds(row)}), n={row.estimate.n}"
             screen.note(f"{row.name}: {speed}: {row.verdict}{f', {row.reason}' if row.reason else ''}")
+    for name, reason in found.left_out:
+        screen.note(f"{name}: not compared with OOTB: {reason}")
 
 
 def _exit_code(records: Sequence[Record], *, is_interrupted: bool) -> int:

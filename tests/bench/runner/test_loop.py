@@ -66,7 +66,7 @@ def test_a_step_of_seconds_is_warm_after_a_few() -> None:
 
 @pytest.mark.parametrize(
     ("step_ns", "inner_loops", "num_samples"),
-    [(1e3, 1000, 1000), (1e5, 10, 1000), (2e6, 1, 500), (3e8, 1, MIN_SAMPLES), (1e6, 1, 1000)],
+    [(1e3, 1000, 1000), (1e5, 10, 1000), (2e6, 1, 500), (3e8, 1, MIN_SAMPLES), (1e6, 1, 1000), (7e5, 2, 714)],
 )
 def test_samples_are_long_enough_to_time_and_fill_the_time(step_ns: float, inner_loops: int, num_samples: int) -> None:
     time = FakeTime(lambda index: step_ns)

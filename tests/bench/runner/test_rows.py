@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from strobe.bench import registry
 from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, Record, Repeat
 from strobe.bench.runner.message import Outcome, Served
 from strobe.bench.runner.options import Cell, Options, reproduce
@@ -88,6 +90,8 @@ def test_a_failure_keeps_the_repeats_and_has_no_samples() -> None:
         # 50 steps of 1 ms each, timed together, could hide no step over 100 ms; 1000 of them could
         (_outcome(*[0.001] * 50, inner_loops=50), "met"),
         (_outcome(*[0.001] * 50, inner_loops=1000), "undecided"),
+        # nor does a mean over the limit tell how many steps were: one of two may have kept it
+        (_outcome(*[0.2] * 50, inner_loops=2), "undecided"),
     ],
 )
 def test_latency(outcome: Outcome, status: str) -> None:
@@ -100,6 +104,12 @@ def test_energy_is_per_example() -> None:
     record = _record([_outcome(1.0, 1.0, inner_loops=5, energy_j=160.0)])
     assert record.energy_j_per_example == 2.0
     assert _record([_outcome(1.0)]).energy_j_per_example is None
+
+
+def test_a_step_without_examples_has_no_energy_per_example() -> None:
+    outcome = _outcome(1.0, energy_j=160.0)
+    none = msgspec.structs.replace(outcome, work=replace(WORK, examples=0))
+    assert _record([none]).energy_j_per_example is None
 
 
 def _served(qps: float | None) -> Outcome:
@@ -116,6 +126,12 @@ def test_serving_has_rates_as_samples() -> None:
     assert record.samples == (50.0, 60.0)
     assert record.metric == "serving"
     assert record.command.endswith("--serving")
+
+
+def test_a_rate_of_queries_is_in_examples_whatever_the_benchmark_counts() -> None:
+    cell = Cell(replace(BENCHMARK, units="TF/s"), 8)
+    assert blank_record(cell, Options(scenario="serving"), Environment(), "").unit == "ex/s"
+    assert blank_record(cell, Options(), Environment(), "").unit == "TF/s"
 
 
 def test_serving_without_a_rate_within_the_limit_says_so() -> None:
@@ -149,6 +165,14 @@ def test_the_command_works_from_any_directory_and_keeps_the_limits() -> None:
     assert command.endswith(
         f"--device cuda --timeout 30 --memory-limit 1.5 --node 1 --master n0:29500 --file {Path.cwd() / 'mine.py'}"
     )
+
+
+def test_a_configuration_of_ones_own_of_a_workload_of_the_suite_is_found_again() -> None:
+    (suites,) = registry.find(["dlrm/ootb/inference/tiny-100k"])
+    options = Options(files=(Path("mine.py"),))
+    own = reproduce(Cell(replace(suites, config="mine-200k"), 1), options)
+    assert own.endswith(f"--file {Path.cwd() / 'mine.py'}")
+    assert "--file" not in reproduce(Cell(suites, 1), options)
 
 
 def test_a_row_says_what_it_ran_on() -> None:

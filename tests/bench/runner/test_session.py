@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -106,6 +108,19 @@ def test_a_killed_worker_is_told() -> None:
     assert record.error.splitlines()[0] == "killed by SIGKILL (out of memory?)"
 
 
+def test_a_worker_that_leaves_without_an_outcome_costs_no_other_row() -> None:
+    left, fine = measure(_cells("Leaves", "Plain"), _options()).records
+    assert left.error == "ended before it was done (exit code 0)\nwhat it said before it left"
+    assert len(fine.samples) == 1
+
+
+def test_work_that_is_no_number_costs_no_other_row() -> None:
+    boundless, fine = measure(_cells("Boundless", "Plain"), _options()).records
+    assert boundless.error is not None
+    assert boundless.error.startswith("ValueError: the work of a step must be finite, got Work(examples=1")
+    assert len(fine.samples) == 1
+
+
 def test_ctrl_c_keeps_what_is_done() -> None:
     def interrupt(progress: Progress) -> None:
         if progress.num_done == 3:
@@ -179,9 +194,18 @@ def test_rows_of_several_files_are_one_session(tmp_path: Path) -> None:
     assert moment.count(".") == 1  # sessions of one second are told apart
 
 
+def _port_with_a_free_neighbour() -> int:
+    """Return a port that is free, as the next one is: each repeat meets at a port of its own."""
+    while True:
+        (port,) = free_ports(1)
+        with socket.socket() as neighbour, contextlib.suppress(OSError, OverflowError):
+            neighbour.bind(("127.0.0.1", port + 1))
+            return port
+
+
 def test_two_nodes_meet_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FACTS", str(tmp_path))
-    (port,) = free_ports(1)
+    port = _port_with_a_free_neighbour()
     nodes = [
         Options(repeats=2, seconds=0.01, threads=1, files=(OWN,), node=node, master=f"127.0.0.1:{port}")
         for node in range(2)

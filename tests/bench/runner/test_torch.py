@@ -15,6 +15,7 @@ from strobe.bench import registry
 from strobe.bench.compare.estimate import estimate
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import measure
+from strobe.bench.runner.software import find_compiler
 from strobe.bench.workloads.dlrm import model
 
 KEY = "dlrm/ootb/inference/tiny-100k"
@@ -32,6 +33,7 @@ def test_a_model_of_the_smoke_tier() -> None:
     assert record.samples[0] > 0
     assert record.latency is not None
     assert {"torch", "torch_build", "numpy"} <= set(record.environment.software)
+    assert ("c_compiler" in record.environment.software) == (find_compiler() is not None)
     assert record.work is not None
     assert record.work.examples == BATCH
     rows = model.CONFIGS["tiny-100k"]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from strobe.bench import registry
 from strobe.bench.runner.message import Seat
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import measure
-from strobe.bench.runner.worker import metered_devices
+from strobe.bench.runner.worker import _as_record, metered_devices
+from strobe.bench.workload import Correctness
 
 LACKING = """
 from strobe.bench.spec import Benchmark
@@ -68,6 +71,22 @@ def test_an_operator_that_was_never_written_for_a_device_leaves_a_row_out_but_no
     assert not is_left_out
     assert error is not None
     assert "NotImplementedError" in error
+
+
+def test_a_check_may_speak_numpy() -> None:
+    one = np.float32(0.5)
+    found = _as_record(
+        Correctness(
+            is_correct=np.bool_(True),  # type: ignore[arg-type]  # what comparing arrays gives
+            error=one,
+            max_error=one,
+            tolerance=one,
+            reference="numpy",
+        )
+    )
+    assert msgspec.json.decode(msgspec.json.encode(found)) == {
+        "is_correct": True, "error": 0.5, "max_error": 0.5, "tolerance": 0.5, "reference": "numpy",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ one, because in a group all processes must take the same steps. Knows nothing of
 from __future__ import annotations
 
 import gc
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -117,7 +118,7 @@ class Loop:
 
     def measure(self, warm: Warm, seconds: float) -> Samples:
         """Take samples for about so many seconds, without the garbage collector."""
-        inner_loops = max(1, round(SAMPLE_NS / max(warm.step_ns, 1.0)))
+        inner_loops = math.ceil(SAMPLE_NS / max(warm.step_ns, 1.0))
         sample_ns = max(warm.step_ns, 1.0) * inner_loops
         num_samples = min(MAX_SAMPLES, max(MIN_SAMPLES, round(seconds * 1e9 / sample_ns)))
         with _no_garbage_collection():

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from strobe.bench import registry
 from strobe.bench.machine import usable_cpus
-from strobe.bench.spec import Benchmark, is_builtin
+from strobe.bench.spec import Benchmark
 from strobe.errors import UsageError
 
 #: throughput: steps back to back. serving: queries arrive at random, the best rate within the latency limit
@@ -87,6 +88,7 @@ def reproduce(cell: Cell, options: Options) -> str:
         words += ["--memory-limit", str(options.memory_limit_bytes / 1e9)]
     if options.master is not None:
         words += ["--node", str(options.node), "--master", options.master]
-    if not is_builtin(cell.benchmark):
+    # Not by its workload: a file may have a configuration of its own of one of the suite's.
+    if cell.benchmark.key not in {one.key for one in registry.builtin()}:
         words += [word for path in options.files for word in ("--file", str(path.resolve()))]
     return shlex.join(words)

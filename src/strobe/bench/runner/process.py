@@ -46,11 +46,14 @@ def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int = 
     """
     if missing := _find_missing(cell.benchmark, options):
         return Failure(f"{NOT_HERE}{missing}")
-    directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
     try:
-        return _run_in(directory, _plan(directory, cell, options, is_checked, number), options)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
+        try:
+            return _run_in(directory, _plan(directory, cell, options, is_checked, number), options)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+    except (OSError, msgspec.DecodeError) as exc:  # a full disk, no ports, an outcome that is none
+        return Failure(f"{type(exc).__name__}: {exc}")
 
 
 def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
@@ -71,6 +74,8 @@ def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome |
         if why is None and lines and lines[-1].startswith(NOT_HERE):  # the worker itself has found that out
             return Failure(lines[-1])
         return Failure("\n".join([why or _death(workers[blamed].returncode, lines), *lines]))
+    if left := [rank for rank, job in enumerate(jobs) if not Path(job.result).exists()]:
+        return Failure("\n".join(["ended before it was done (exit code 0)", *_last_lines(directory, left[0])]))
     outcomes = [msgspec.json.decode(Path(job.result).read_bytes(), type=Outcome) for job in jobs]
     return join_ranks(outcomes)
 

@@ -23,6 +23,7 @@ from strobe.bench.runner.process import Failure, run_repeat
 from strobe.bench.runner.rows import blank_record, fill_record
 from strobe.bench.seal import make_seal
 from strobe.bench.user_file import is_file_name
+from strobe.errors import Error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ class _Session:
             source: msgspec.structs.replace(machine.describe(source=source), started_at=moment)
             for source in {_source_of(cell) for cell in cells}
         }
-        self._rows = [_Row(cell, _blank(cell, options, environments[_source_of(cell)])) for cell in cells]
+        self._rows = [_begin(cell, options, environments[_source_of(cell)]) for cell in cells]
 
     def run(self) -> None:
         for turn in range(self._options.repeats):
@@ -111,11 +112,7 @@ class _Session:
     def records(self) -> list[Record]:
         if self._options.node:
             return []  # node 0 has measured
-        return [
-            fill_record(row.record, row.cell, row.outcomes, row.failure.text if row.failure else None)
-            for row in self._rows
-            if row.outcomes or row.failure
-        ]
+        return [_fill(row) for row in self._rows if row.outcomes or row.failure]
 
     def _tell(self, row: _Row, turn: int, outcome: Outcome | Failure | None = None) -> None:
         progress = Progress(
@@ -147,11 +144,26 @@ class _Session:
         return min(left_s, max(0.0, self._options.budget_s - (time.monotonic() - self._began)))
 
 
+def _fill(row: _Row) -> Record:
+    error = row.failure.text if row.failure else None
+    try:
+        return fill_record(row.record, row.cell, row.outcomes, error)
+    except Exception as exc:  # noqa: BLE001 - told in the row; hours of the others must not be lost to what one found
+        error = f"no figures from what was measured: {type(exc).__name__}: {exc}"
+        return fill_record(row.record, row.cell, row.outcomes, error)
+
+
 def _source_of(cell: Cell) -> Path:
     """Return the file whose repository the result belongs to."""
     module = cell.benchmark.workload.rpartition(":")[0]
     return Path(module) if is_file_name(module) else Path(machine.__file__)
 
 
-def _blank(cell: Cell, options: Options, environment: Environment) -> Record:
-    return blank_record(cell, options, environment, make_seal(cell.benchmark).text)
+def _begin(cell: Cell, options: Options, environment: Environment) -> _Row:
+    """Return the row before anything is measured; it has failed already if nobody could tell what it measures."""
+    try:
+        seal = make_seal(cell.benchmark).text
+    except (Error, ImportError, OSError, SyntaxError, TypeError, ValueError) as exc:
+        failure = Failure(f"cannot be sealed: {type(exc).__name__}: {exc}")
+        return _Row(cell, blank_record(cell, options, environment, ""), failure=failure)
+    return _Row(cell, blank_record(cell, options, environment, seal))

@@ -1,17 +1,26 @@
-"""The software that a worker measures with: versions, how torch was built, and the switches that are set."""
+"""The software that a worker measures with: versions, how torch was built, the C compiler, switches that are set.
+
+Only workers ask, when they have measured: listing and comparing read what they found.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
+import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 _PACKAGES = ("torch", "numpy", "triton")
 #: environment variables that change what is measured
 _SWITCHES = ("OMP_", "MKL_", "KMP_", "GOMP_", "OPENBLAS_", "TORCH", "ONEDNN_", "DNNL_", "CUDA_", "NCCL_", "GLOO_")
 #: parts of the way to the measurement, not of how it is made
 _IGNORED = ("CUDA_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME")
+#: a compiler that does not answer within it is not named
+_COMPILER_LIMIT_S = 30.0
 
 
 def describe(threads: int) -> dict[str, str]:
@@ -34,4 +43,39 @@ def describe(threads: int) -> dict[str, str]:
         )
         if torch.version.cuda:
             found["cuda"] = str(torch.version.cuda)
+    # Whether or not this workload has kernels in C: what rows of one session say must not differ for that.
+    found["c_compiler"] = _describe_compiler(path) if (path := find_compiler()) else ""
     return {name: value for name, value in found.items() if value}
+
+
+def find_compiler() -> str | None:
+    """Return the C compiler that our own kernels are built with, None if there is none.
+
+    As strobe.bench.workloads.layers.native looks for it, whose source is sealed: it cannot be made to ask here under
+    the versions that its benchmarks have.
+    """
+    return shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
+
+
+def _describe_compiler(path: str) -> str:
+    """Return name and version, such as `gcc 12.2.0`: what it is, not the name that it was called by."""
+    try:
+        done = subprocess.run(
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=_COMPILER_LIMIT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    if done.returncode:  # such as macOS's, which only offers to install one
+        return ""
+    makers = {"clang": "clang", "Free Software Foundation": "gcc"}
+    name = next((name for word, name in makers.items() if word in done.stdout), Path(path).name)
+    # Who packed it, and with which number, stands in brackets.
+    first_line = re.sub(r"\(.*?\)", "", done.stdout.partition("\n")[0])
+    number = re.search(r"\d+(\.\d+)+", first_line)
+    return f"{name} {number[0]}" if number else name

@@ -28,7 +28,7 @@ from strobe.bench.runner.loop import Loop, Samples, Warm
 from strobe.bench.runner.memory import PeakCardMemory, PeakMemory
 from strobe.bench.runner.message import Job, Outcome, Seat, Served
 from strobe.bench.spec import Benchmark, load_workload
-from strobe.bench.workload import Correctness, NotHere, Workload
+from strobe.bench.workload import Correctness, NotHere, Work, Workload
 from strobe.errors import UsageError
 
 #: the step whose output is checked, and all before it are taken: training's loss depends on them
@@ -108,7 +108,7 @@ class _Measurement:
                 compile_s=compiled - built,
                 peak_card_bytes=self._card.read_bytes() if self._card else None,
             ),
-            work=workload.work(),
+            work=_as_finite(workload.work()),
             correctness=correctness,
             software=software.describe(job.threads),
             served=served,
@@ -181,13 +181,22 @@ def _repeat(
 
 
 def _as_record(found: Correctness) -> Correct:
+    """Return the check in Python's own values: numpy's, which comparing arrays gives, are not JSON's."""
     return Correct(
-        is_correct=found.is_correct,
-        error=_finite(found.error),
-        max_error=_finite(found.max_error),
-        tolerance=found.tolerance,
+        is_correct=bool(found.is_correct),
+        error=_finite(float(found.error)),
+        max_error=_finite(float(found.max_error)),
+        tolerance=float(found.tolerance),
         reference=found.reference,
     )
+
+
+def _as_finite(work: Work) -> Work:
+    """Return the work in Python's own numbers; JSON has no others, and none for what is not finite."""
+    plain = Work(examples=float(work.examples), flops=float(work.flops), bytes=float(work.bytes))
+    if not all(map(math.isfinite, (plain.examples, plain.flops, plain.bytes))):
+        raise ValueError(f"the work of a step must be finite, got {work}")
+    return plain
 
 
 def _finite(value: float) -> float | None:

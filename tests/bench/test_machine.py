@@ -1,0 +1,66 @@
+"""Whether the code that is measured is that of its commit."""
+
+from __future__ import annotations
+
+import subprocess
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+import pytest
+
+from strobe.bench import machine
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    def git(*words: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True, capture_output=True
+        )
+
+    git("init", "--quiet")
+    (tmp_path / "product.py").write_text("COST_S = 1\n")
+    (tmp_path / ".gitignore").write_text("build/\n")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "first")
+    return tmp_path
+
+
+def _is_dirty(repository: Path) -> bool:
+    found = machine.describe(source=repository / "product.py")
+    assert len(found.git_commit) == 40
+    return found.is_dirty
+
+
+def test_a_changed_file_is_not_its_commit(repository: Path) -> None:
+    assert not _is_dirty(repository)
+    (repository / "product.py").write_text("COST_S = 2\n")
+    assert _is_dirty(repository)
+
+
+@pytest.mark.parametrize("name", ["faster.py", f"a package/kernel{EXTENSION_SUFFIXES[0]}"])
+def test_a_new_file_that_can_be_imported_is_not_in_the_commit(repository: Path, name: str) -> None:
+    path = repository / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("")
+    assert _is_dirty(repository)
+
+
+def test_results_and_what_is_ignored_leave_the_code_as_it_is(repository: Path) -> None:
+    """`strobe bench run --results main.jsonl` in a repository is what the docs show for CI."""
+    (repository / "main.jsonl").write_text("{}\n")
+    for name in ("build/made.py", "__pycache__/product.cpython-310.pyc"):
+        path = repository / name
+        path.parent.mkdir()
+        path.write_text("")
+    assert not _is_dirty(repository)
+
+
+def test_code_that_git_cannot_tell_of_does_not_count_as_committed(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = repository / ".git" / "index"
+    index.write_bytes(b"broken")
+    assert _is_dirty(repository)
+    monkeypatch.setenv("PATH", "")  # no git at all
+    assert _is_dirty(repository)
