@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from strobe.swarm.net import Caller, Contact, Identity, Limits, Payload, PeerBusy, PeerNetwork
+from strobe.swarm.net import Caller, Contact, Identity, Limits, Payload, PeerBusy, PeerNetwork, PeerUnreachable, outbox
 from strobe.swarm.net import message as m
-from strobe.swarm.net import stream as stream_module
+from strobe.swarm.net.frame import CHUNK, CHUNK_REQUEST, OPEN, OPEN_REQUEST
 from strobe.swarm.net.session import Session
+from strobe.swarm.net.stream import Stream
 from tests.swarm.net.peers import bad_stream, peers, run
 
 MB = 1 << 20
@@ -222,7 +223,7 @@ def test_answers_to_what_comes_by_stream_do_not_pile_up_either(monkeypatch: pyte
     """Small replies count like large ones; and what asks for still more, refused or not, is not even read."""
 
     async def work() -> None:
-        monkeypatch.setattr(stream_module, "_MAX_BACKLOG", 256 << 10)
+        monkeypatch.setattr(outbox, "_MAX_BACKLOG", 256 << 10)
         async with peers(1, limits=Limits(max_outbound_per_peer=MB)) as (bob,), peers(1) as (ann,):
             bob.serve("medium", lambda caller, payload: bytes(30_000))
             async with bad_stream(bob) as (contact, proxy):
@@ -234,14 +235,153 @@ def test_answers_to_what_comes_by_stream_do_not_pile_up_either(monkeypatch: pyte
                 assert theirs.stream is not None
                 proxy.pause_answers = asyncio.Event()
                 for number in range(100, 9000):
-                    session.stream.send(m.request(number, 0, b"medium", b""))
+                    session.stream.out.send(m.request(number, 0, b"medium", b""))
                 theirs_now = theirs.stream
-                await until(lambda: theirs_now._drained is not None, "reading pauses")
+                await until(lambda: theirs_now.out.is_draining, "reading pauses")
                 assert bob.serving.load.outbound_bytes <= MB + (300 << 10)
                 assert bob.serving.served < 2000
                 proxy.pause_answers.set()
-                await until(lambda: theirs_now._drained is None and theirs_now.is_idle, "and goes on")
+                await until(lambda: not theirs_now.out.is_draining and theirs_now.is_idle, "and goes on")
                 assert bob.serving.served + bob.serving.refused >= 8900
             await until(lambda: bob.serving.load.outbound_bytes == 0, "all is freed")
+
+    run(work())
+
+
+async def _streamed(ann: PeerNetwork, bob: PeerNetwork) -> tuple[Stream, Stream]:
+    """Return both ends of a connection between two peers."""
+    await ann.call(bob.address.contact, "echo", bytes(MB), timeout_s=10)
+    (ours,), (theirs,) = ann.streams.live, bob.streams.live
+    return ours, theirs
+
+
+def _announce(stream: Stream, number: int, size: int = 1) -> None:
+    stream.out._queue(OPEN_REQUEST, number, OPEN.pack(size, 0) + b"echo")
+
+
+def test_a_request_counts_when_it_is_announced_and_once() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(requests_per_s=0.01, burst=5)) as (bob,), peers(1) as (ann,):
+            ours, theirs = await _streamed(ann, bob)
+            assert await outcome(ann, bob.address.contact, "echo", MB) == "served"
+            for number in range(100, 200):
+                _announce(ours, number)
+            assert await outcome(ann, bob.address.contact, "echo", MB) == "busy"
+            assert len(theirs._incoming) == 3
+
+    run(work())
+
+
+def test_payloads_that_are_announced_and_never_sent_are_bounded() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            ours, theirs = await _streamed(ann, bob)
+            for number in range(100, 100 + 3000):
+                _announce(ours, number)
+            await until(lambda: theirs not in bob.streams.live, "who announces without end is not heard any more")
+            assert bob.serving.served == 1
+            assert bob.serving.load.inbound_bytes == 0
+
+    run(work())
+
+
+def test_a_repeated_request_is_answered_on_the_connection_that_it_came_by() -> None:
+    """One end reads slowly on purpose: what it causes by the other must not wait there."""
+
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            first, theirs = await _streamed(ann, bob)
+            ann.streams._spawn(ann.streams._open(first.session))
+            await until(lambda: len(bob.streams.live) == 2, "there is a second connection")
+            (other,) = bob.streams.live - {theirs}
+            await until(lambda: other.out.is_idle, "it is announced")
+            sent, sent_by_other = theirs.out.sent, other.out.sent
+            for _ in range(10):
+                first.out.send(m.request(100, 0, b"count", b""))
+            await until(lambda: theirs.out.sent >= sent + 10, "each is answered where it came from")
+            assert (bob.serving.served, other.out.sent) == (2, sent_by_other)
+
+    run(work())
+
+
+def test_repeated_requests_count_towards_the_rate_of_a_peer() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(requests_per_s=0.01, burst=10)) as (bob,), peers(1) as (ann,):
+            bob.serve("medium", lambda caller, payload: bytes(1000))
+            await ann.call(bob.address.contact, "echo", b"", timeout_s=5)
+            session = ann._sessions.get(bob.address.contact)
+            (theirs,) = bob._sessions._all
+            assert session is not None
+            sent = theirs._counter
+            for _ in range(100):
+                session.send(m.request(50, 0, b"medium", b""))
+            session.send(m.request(51, 0, b"medium", b""))
+            await until(lambda: bob.serving.refused == 1, "all were read")
+            assert theirs._counter - sent == 9 + 1
+
+    run(work())
+
+
+def test_room_is_not_held_by_a_payload_that_trickles() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            ours, theirs = await _streamed(ann, bob)
+            _announce(ours, 100, 256 * MB)
+            await until(lambda: bool(theirs._incoming), "it is announced")
+            (coming,) = theirs._incoming.values()
+
+            async def is_stalled_after(num_chunks: int, size: int) -> bool:
+                due = coming.offset + num_chunks * size
+                for _ in range(num_chunks):
+                    ours.out._queue(CHUNK_REQUEST, 100, bytes(size))
+                await until(lambda: coming.offset == due, "it comes")
+                theirs.heard = theirs._paced[0] + 31
+                return theirs.is_stalled(theirs.heard, 30)
+
+            paces = ((5, CHUNK), (5, CHUNK), (5, 1))
+            assert [await is_stalled_after(*pace) for pace in paces] == [False, False, True]
+
+    run(work())
+
+
+def test_calls_of_a_session_that_makes_room_do_not_wait_for_their_time_out() -> None:
+    async def work() -> None:
+        limits = Limits(max_sessions_per_peer=1, max_in_flight_per_peer=8)
+        async with peers(1, limits=limits) as (ann,), peers(1) as (bob,):
+            contact, release, runs = bob.address.contact, asyncio.Event(), list[int]()
+
+            async def waits(caller: Caller, payload: Payload) -> Payload:
+                runs.append(len(payload))
+                await release.wait()
+                return b""
+
+            bob.serve("waits", waits)
+            await ann.call(contact, "echo", b"", timeout_s=5)
+            calls = [asyncio.create_task(ann.call(contact, "waits", bytes(size), timeout_s=20)) for size in range(10)]
+            await until(lambda: len(runs) == 8, "as many are asked as there is room for")
+            ann.forget(contact)
+            await ann.call(contact, "echo", b"", timeout_s=5)
+            await until(lambda: sum(call.done() for call in calls) == 8, "those that were asked fail")
+            release.set()
+            answers = await asyncio.gather(*calls, return_exceptions=True)
+            assert [type(answer) for answer in answers] == [PeerUnreachable] * 8 + [bytes] * 2
+            assert sorted(runs) == list(range(10))
+
+    run(work())
+
+
+def test_a_peer_that_closes_makes_no_more_answers() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            bob.serve("large", _large)
+            ours, _ = await _streamed(ann, bob)
+            closing = asyncio.create_task(bob.close())
+            for number in range(1000, 2000):
+                ours.session.send(m.request(number, 0, b"large", b""))
+                await asyncio.sleep(0)
+                if closing.done():
+                    break
+            await closing
+            assert bob.serving.load.outbound_bytes == 0
 
     run(work())

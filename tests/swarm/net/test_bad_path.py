@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
 from strobe.swarm.net import Caller, Identity, Payload, PeerNetwork, PeerUnreachable
 from strobe.swarm.net.identity import peer_text
+from strobe.swarm.net.session import Session
 from tests.swarm.net.peers import bad_path, peers, run, serve_echo
 
 
@@ -152,5 +154,101 @@ def test_a_slow_handler_is_not_flooded_with_repeats() -> None:
             assert await ann.call(bob.address.contact, "slow", b"", timeout_s=10) == b"done"
             assert runs == 1
             assert ann.calls.resends <= 2
+
+    run(work())
+
+
+def test_a_slow_handler_does_not_make_the_path_slow() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+
+            async def slow(caller: Caller, payload: Payload) -> Payload:
+                await asyncio.sleep(1.2)
+                return payload
+
+            bob.serve("slow", slow)
+            contact = bob.address.contact
+            for _ in range(10):
+                await ann.call(contact, "echo", b"", timeout_s=5)
+            [session] = [each for each in ann._sessions.indices.values() if isinstance(each, Session)]
+            before = session.round_trip.timeout_s
+            await ann.call(contact, "slow", b"", timeout_s=10)
+            assert ann.calls.resends, "it was asked whether it works on it"
+            assert session.round_trip.timeout_s == before < 0.5
+
+    run(work())
+
+
+def test_what_was_sent_after_a_pause_is_not_held_back_by_it() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            contact = bob.address.contact
+            await ann.call(contact, "echo", b"", timeout_s=5)
+            early = ann.begin(contact, "slow_echo", b"", timeout_s=5)
+            time.sleep(0.5)
+            late = ann.begin(contact, "slow_echo", b"", timeout_s=5)
+            assert early is not None
+            assert late is not None
+            waits = {call.future: call.resend_at - call.sent_at for call in ann.calls.live}
+            ann._tick()
+            now_waits = {call.future: call.resend_at - call.sent_at for call in ann.calls.live}
+            assert now_waits[early] > waits[early] + 0.3
+            assert now_waits[late] < waits[late] + 0.1
+            await asyncio.gather(early, late)
+
+    run(work())
+
+
+def test_a_process_that_is_busy_itself_does_not_take_others_for_slow() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+
+            async def soon(caller: Caller, payload: Payload) -> Payload:
+                for _ in range(2):
+                    await asyncio.sleep(0)
+                return b"done"
+
+            async def keep_busy() -> None:
+                while True:
+                    time.sleep(0.08)
+                    await asyncio.sleep(0)
+
+            bob.serve("soon", soon)
+            for _ in range(10):  # so that it knows how quick the peer is
+                await ann.call(bob.address.contact, "soon", b"", timeout_s=10)
+            busy = asyncio.create_task(keep_busy())
+            for _ in range(3):
+                await ann.call(bob.address.contact, "soon", b"", timeout_s=10)
+            busy.cancel()
+            assert ann.calls.resends == 0
+
+    run(work())
+
+
+def test_a_session_on_which_nothing_came_back_is_not_used_again() -> None:
+    """The peer may have been started anew, with so much junk at its door that it cannot say so."""
+
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, path):
+            release = asyncio.Event()
+
+            async def waits(caller: Caller, payload: Payload) -> Payload:
+                await release.wait()
+                return b""
+
+            bob.serve("waits", waits)
+            for _ in range(10):  # so that the time-out is short
+                await ann.call(contact, "echo", b"", timeout_s=5)
+            session = ann._sessions.get(contact)
+            with pytest.raises(PeerUnreachable):
+                await ann.call(contact, "waits", b"", timeout_s=0.5)
+            assert ann._sessions.get(contact) is session  # it said that it is working
+            path.is_cut = True
+            with pytest.raises(PeerUnreachable):
+                await ann.call(contact, "echo", b"", timeout_s=0.5)
+            path.is_cut = False
+            assert ann._sessions.get(contact) is None
+            assert await ann.call(contact, "echo", b"x", timeout_s=5) == b"x"
+            assert ann.handshakes.completed == 2
 
     run(work())

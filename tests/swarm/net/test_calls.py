@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from typing import Any
 
 import pytest
 
@@ -144,6 +145,30 @@ def test_refusals_reach_the_caller_as_they_are() -> None:
                 assert busy.value.retry_after_s == 2.5
             with pytest.raises(PeerRefused, match="no method 'nope'"):
                 await ann.call(contact, "nope", b"", timeout_s=5)
+
+    run(work())
+
+
+@pytest.mark.parametrize("size", [0, 100_000])
+@pytest.mark.parametrize("answer", [None, "text"])
+def test_a_handler_that_returns_no_bytes_is_a_handler_that_failed(size: int, answer: object) -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+
+            def wrong(caller: Caller, payload: Payload) -> Any:
+                return answer
+
+            async def wrong_later(caller: Caller, payload: Payload) -> Any:
+                return answer
+
+            bob.serve("wrong", wrong)
+            bob.serve("wrong_later", wrong_later)
+            for method in ("wrong", "wrong_later"):
+                with pytest.raises(PeerRefused, match=f"the handler of '{method}' failed"):
+                    await ann.call(bob.address.contact, method, bytes(size), timeout_s=2)
+            (session,) = bob._sessions._all
+            assert (session.running, session.account.running, bob.serving.load.inbound_bytes) == (0, 0, 0)
+            assert (bob.serving.served, bob.serving.failed) == (0, 2)
 
     run(work())
 
@@ -331,5 +356,40 @@ def test_closing_fails_what_is_outstanding_and_frees_the_port() -> None:
                 await ann.call(bob.address.contact, "echo", b"", timeout_s=1)
             again = await PeerNetwork.listen(Identity.generate(), port=ann.address.port)
             await again.close()
+
+    run(work())
+
+
+def test_a_call_is_begun_at_once_where_a_session_is() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            contact = bob.address.contact
+            assert ann.begin(contact, "echo", b"x", timeout_s=5) is None, "they have not met"
+            assert not ann.calls.live
+            await ann.call(contact, "echo", b"x", timeout_s=5)
+            begun = ann.begin(contact, "echo", b"x", timeout_s=5)
+            assert begun is not None
+            assert await begun == b"x"
+            refused = ann.begin(contact, "nope", b"", timeout_s=5)
+            assert refused is not None
+            with pytest.raises(PeerRefused, match="no method"):
+                await refused
+            late = ann.begin(contact, "slow_echo", b"x", timeout_s=0.01)
+            assert late is not None
+            with pytest.raises(PeerUnreachable):
+                await late
+            given_up = ann.begin(contact, "slow_echo", b"x", timeout_s=5)
+            assert given_up is not None
+            given_up.cancel()
+            await asyncio.sleep(0)
+            assert not ann.calls.live
+            with pytest.raises(PeerRefused, match="over the limit"):
+                ann.begin(contact, "echo", bytes(1 << 30), timeout_s=5)
+            assert not ann.calls.live
+            ended = ann.begin(contact, "slow_echo", b"x", timeout_s=5)
+            assert ended is not None
+            await ann.close()
+            with pytest.raises(PeerUnreachable, match="closed"):
+                await ended
 
     run(work())

@@ -7,7 +7,7 @@ import contextlib
 import random
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from strobe.swarm.net import AES_GCM, Contact, Identity, Limits, PeerNetwork, PeerUnreachable
 from strobe.swarm.net import message as m
+from strobe.swarm.net.calls import Call
 from strobe.swarm.net.handshake import Ephemeral, Initiator
 from strobe.swarm.net.packet import ACCEPT, RESET, RETRY, pack_reset
 from strobe.swarm.net.session import Session
@@ -180,6 +181,43 @@ def test_forged_resets_cost_a_handshake_at_most() -> None:
     run(work())
 
 
+def test_a_forged_reset_is_not_looked_for_among_all_calls() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, _):
+            await ann.call(contact, "echo", b"", timeout_s=5)
+
+            class Watched(set[Call]):
+                num_scans = 0
+
+                def __iter__(self) -> Iterator[Call]:
+                    self.num_scans += 1
+                    return super().__iter__()
+
+            live = ann.calls.live = Watched(ann.calls.live)
+            for index in range(100):
+                ann.incoming.on_datagram(pack_reset(index), ("127.0.0.1", contact.port), ann._ports[0])
+            assert live.num_scans == 0
+
+    run(work())
+
+
+def test_junk_does_not_keep_a_peer_from_learning_that_its_session_is_gone() -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, _):
+            await ann.call(contact, "echo", b"", timeout_s=5)
+            session = ann._sessions.get(contact)
+            assert session is not None
+            call = asyncio.create_task(ann.call(contact, "slow_echo", b"x", timeout_s=5))
+            await asyncio.sleep(0.01)
+            for _ in range(200):
+                ann.incoming.on_datagram(bytes([6, 1, 2, 3, 4]) + bytes(50), ("127.0.0.1", 9), ann._ports[0])
+            ann.incoming.on_datagram(pack_reset(session.remote_index), ("127.0.0.1", contact.port), ann._ports[0])
+            assert ann._sessions.get(contact) is None
+            assert await call == b"x"
+
+    run(work())
+
+
 def test_a_datagram_of_an_unknown_session_is_answered_by_less() -> None:
     async def work() -> None:
         async with peers(1) as (bob,):
@@ -207,6 +245,21 @@ def test_connections_that_say_nothing_do_not_keep_others_out() -> None:
     run(work())
 
 
+def test_a_flood_of_connections_is_bounded() -> None:
+    async def work() -> None:
+        async with peers(1, limits=Limits(max_unattached=4)) as (bob,):
+            with contextlib.ExitStack() as stack:
+                target = ("127.0.0.1", bob.address.port)
+                flood = [stack.enter_context(socket.create_connection(target)) for _ in range(50)]
+                await asyncio.sleep(0.1)
+                assert len(bob.streams._tasks) == 1 + 4
+                for each in flood[:-4]:
+                    each.setblocking(False)
+                    assert each.recv(1) == b""
+
+    run(work())
+
+
 def test_streams_are_bounded_and_the_idle_ones_make_room() -> None:
     async def work() -> None:
         async with peers(1, limits=Limits(max_streams=2)) as (bob,), peers(5) as others:
@@ -215,6 +268,28 @@ def test_streams_are_bounded_and_the_idle_ones_make_room() -> None:
                 assert bytes(await other.call(bob.address.contact, "echo", payload, timeout_s=5)) == payload
                 await asyncio.sleep(0.01)
                 assert len(bob.streams.live) <= 3
+
+    run(work())
+
+
+def test_streams_of_one_peer_are_bounded_and_push_nobody_else_out() -> None:
+    async def work() -> None:
+        async with (
+            peers(1, limits=Limits(max_streams_per_peer=2, max_streams=4)) as (bob,),
+            peers(2) as (ann, eve),
+        ):
+            for each in (ann, eve):
+                await each.call(bob.address.contact, "echo", bytes(300_000), timeout_s=5)
+            session = eve._sessions.get(bob.address.contact)
+            assert session is not None
+            for _ in range(20):
+                eve.streams._spawn(eve.streams._open(session))
+            await asyncio.sleep(0.1)
+            assert session.attaches == 21
+            whose = [stream.session.keys.peer_id for stream in bob.streams.live]
+            assert whose.count(ann.identity.peer_id) == 1
+            assert whose.count(eve.identity.peer_id) == 2
+            assert bytes(await eve.call(bob.address.contact, "echo", bytes(300_000), timeout_s=5)) == bytes(300_000)
 
     run(work())
 
@@ -281,7 +356,7 @@ def test_garbage_of_a_peer_that_proved_itself_changes_nothing(garbage: list[byte
                 session.port.send(session.seal(each), session.address)
             for each in garbage:
                 if session.stream is not None:
-                    session.stream.send(each)
+                    session.stream.out.send(each)
             await asyncio.sleep(0.02)
             bob._sweep()
             bob._sweep()

@@ -28,15 +28,45 @@ def test_a_bucket_that_is_empty_says_how_long() -> None:
 def test_the_time_out_is_bounded(samples: list[float]) -> None:
     trip = RoundTrip()
     for sample in samples:
-        trip.observe(sample)
+        trip.learn(sample)
         assert trip.LEAST_S <= trip.timeout_s <= trip.MOST_S
 
 
 def test_the_time_out_follows_the_path() -> None:
     trip = RoundTrip()
     for _ in range(50):
-        trip.observe(0.5)
+        trip.learn(0.5)
     assert 0.5 < trip.timeout_s < 0.6
+
+
+def test_what_is_always_answered_late_is_not_sent_twice_for_ever() -> None:
+    trip = RoundTrip()
+    for _ in range(50):
+        trip.learn(0.001)
+    resends = 0
+    for _ in range(20):
+        sends = 1 + (trip.timeout_s < 0.3)
+        resends += sends - 1
+        trip.learn(0.3, sends)
+    assert resends == 1
+
+
+def test_a_lost_packet_does_not_make_others_wait_for_long() -> None:
+    trip = RoundTrip()
+    for sends in (1, 1, 3, 1):
+        trip.learn(0.001 if sends == 1 else 0.301, sends)
+    assert trip.timeout_s == trip.LEAST_S
+
+
+def test_one_that_was_away_is_not_taken_for_a_slow_path_at_once_but_a_slow_path_is_in_the_end() -> None:
+    trip = RoundTrip()
+    for _ in range(50):
+        trip.learn(0.001)
+    trip.learn(2.9, 4)
+    assert trip.timeout_s <= 2 * trip.LEAST_S
+    for _ in range(10):
+        trip.learn(2.0, 1 if trip.timeout_s > 2.0 else 4)
+    assert trip.timeout_s >= 2.0
 
 
 def test_a_window_grows_with_answers_and_halves_once_per_round_trip() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import runpy
+import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -98,3 +101,19 @@ def test_the_loop_for_peers_runs_and_closes() -> None:
         return type(asyncio.get_running_loop()).__module__
 
     assert peer_loop.run(work()).split(".")[0] in ("uvloop", "asyncio")
+
+
+def test_without_uvloop_the_loop_for_peers_watches_sockets_whatever_is_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it does not, as on Windows, one datagram that comes back as undeliverable makes a node deaf."""
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    monkeypatch.setattr(asyncio, "new_event_loop", NoReaders)
+    made = runpy.run_path(peer_loop.__file__)["new_event_loop"]()
+    ours, theirs = socket.socketpair()
+    try:
+        with ours, theirs:
+            made.add_reader(ours, made.stop)
+            theirs.send(b"x")
+            made.run_forever()
+            made.remove_reader(ours)
+    finally:
+        made.close()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from strobe.swarm.net.account import Account, Load
 from strobe.swarm.net.limits import Limits
-from strobe.swarm.net.replies import RUNNING, SENT, Large, Replies
+from strobe.swarm.net.replies import RUNNING, Large, Replies, Sent
 
 
 def new_replies() -> tuple[Replies, Load]:
@@ -65,9 +65,11 @@ def test_what_a_stream_took_over_is_known_until_the_stream_ends() -> None:
     replies, load = new_replies()
     replies.begin(1, 0)
     replies.keep(1, Large(bytes(100)))
-    replies.hand_over(1)
-    assert (replies.find(1), load.outbound_bytes) == (SENT, 0)
-    replies.lose_sent()
+    replies.hand_over(1, "way")
+    assert (type(replies.find(1)), load.outbound_bytes) == (Sent, 0)
+    replies.lose_sent("another way")
+    assert isinstance(replies.find(1), Sent)
+    replies.lose_sent("way")
     assert replies.find(1) is None
     assert not replies.is_new(1)
 

@@ -5,12 +5,27 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
-from strobe.swarm.net import PLAIN, Caller, Limits, Payload, PeerBusy, PeerNetwork, PeerRefused, PeerUnreachable, Pieces
+from strobe.swarm.net import (
+    PLAIN,
+    Caller,
+    Limits,
+    Payload,
+    PeerBusy,
+    PeerNetwork,
+    PeerRefused,
+    PeerUnreachable,
+    Pieces,
+    ReplyTooLarge,
+    peer_text,
+)
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.seen import MAX_UNANSWERED
+from strobe.swarm.net.stream import Stream
 from tests.swarm.net.peers import bad_stream, peers, run
 
 MB = 1 << 20
@@ -136,8 +151,29 @@ def test_a_reply_over_ones_own_limit_is_refused() -> None:
     async def work() -> None:
         async with peers(1, limits=Limits(max_payload=MB)) as (ann,), peers(1) as (bob,):
             bob.serve("large", lambda caller, payload: bytes(2 * MB))
-            with pytest.raises(PeerRefused, match=f"limit of {MB}"):
+            with pytest.raises(ReplyTooLarge, match=f"{2 * MB} bytes; at most {MB} are taken"):
                 await ann.call(bob.address.contact, "large", b"", timeout_s=5)
+
+    run(work())
+
+
+@pytest.mark.parametrize("suite", [AES_GCM, PLAIN])
+def test_a_reply_over_what_the_call_takes_is_refused_before_it_is_read(suite: Suite) -> None:
+    async def work() -> None:
+        async with peers(suite=suite) as (ann, bob):
+            contact = bob.address.contact
+            bob.serve("large", lambda caller, payload: bytes(int(bytes(payload))))
+            assert len(await ann.call(contact, "large", b"100", timeout_s=10, max_reply=100)) == 100
+            for size in (101, 20_000, 128 * MB):  # by one datagram, by several, by stream
+                words = f"{peer_text(contact.id)} at .* answers 'large' with {size} bytes; at most 100 are taken"
+                with pytest.raises(ReplyTooLarge, match=words):
+                    await ann.call(contact, "large", str(size).encode(), timeout_s=10, max_reply=100)
+                assert ann.serving.load.inbound_bytes == 0
+            while bob.serving.load.outbound_bytes:  # until it has heard that it should stop
+                await asyncio.sleep(0.01)
+            # what else there is goes on as before
+            assert len(await ann.call(contact, "large", str(MB).encode(), timeout_s=10, max_reply=MB)) == MB
+            assert len(await ann.call(contact, "large", str(2 * MB).encode(), timeout_s=10)) == 2 * MB
 
     run(work())
 
@@ -192,6 +228,106 @@ def test_a_connection_cut_while_the_handler_works_does_not_make_it_run_again() -
                 stream.cancel()
             assert len(await task) == MB
             assert runs == [MB]
+
+    run(work())
+
+
+def test_a_connection_that_is_cut_before_it_is_known_does_not_make_a_handler_run_again() -> None:
+    """As when so many strangers are at the door that the newest lose their places: no sign of a new beginning."""
+
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_stream(bob) as (contact, proxy):
+            runs = 0
+
+            def large(caller: Caller, payload: Payload) -> Payload:
+                nonlocal runs
+                runs += 1
+                return bytes(MB)
+
+            bob.serve("large", large)
+            await ann.call(contact, "echo", b"", timeout_s=5)
+            proxy.cut_after = 10
+            assert len(await ann.call(contact, "large", b"", timeout_s=5)) == MB
+            assert (runs, proxy.accepted, ann.handshakes.completed) == (1, 2, 1)
+
+    run(work())
+
+
+@pytest.mark.parametrize("size", [100_000, 16 * MB])
+def test_a_peer_that_forgot_the_session_says_so_on_a_connection(size: int) -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            await ann.call(bob.address.contact, "echo", b"", timeout_s=5)
+            for session in list(bob._sessions._all):
+                bob._sessions._forget(session)
+            assert len(await ann.call(bob.address.contact, "echo", bytes(size), timeout_s=5)) == size
+            assert (ann.handshakes.completed, bob.streams.rejected) == (2, 1)
+
+    run(work())
+
+
+def test_a_call_that_is_given_up_while_its_answer_comes_holds_no_room() -> None:
+    """It was asked by datagram: nothing but the answer knows the connection."""
+
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            bob.serve("large", lambda caller, payload: bytes(64 * MB))
+            await ann.call(bob.address.contact, "echo", bytes(MB), timeout_s=5)
+            (stream,) = ann.streams.live
+            task = asyncio.create_task(ann.call(bob.address.contact, "large", b"", timeout_s=5))
+            while not ann.serving.load.inbound_bytes:
+                await asyncio.sleep(0)
+            task.cancel()
+            for _ in range(200):
+                await asyncio.sleep(0.005)
+                if not ann.serving.load.inbound_bytes and stream.is_idle:
+                    break
+            assert (ann.serving.load.inbound_bytes, stream.is_idle) == (0, True)
+            assert ann.streams.live == {stream}
+
+    run(work())
+
+
+@asynccontextmanager
+async def _crossed() -> AsyncIterator[tuple[asyncio.Task[Payload], Stream, list[int], PeerNetwork]]:
+    """Both open a connection at once: one's call is on its way by the older, and its session has a newer."""
+    async with peers() as (ann, bob):
+        runs = await _counting(bob)
+        await ann.call(bob.address.contact, "echo", b"", timeout_s=5)
+        session = ann._sessions.get(bob.address.contact)
+        assert session is not None
+        task = asyncio.create_task(ann.call(bob.address.contact, "once", bytes(32 * MB), timeout_s=4))
+        other = asyncio.create_task(bob.call(ann.address.contact, "echo", bytes(MB), timeout_s=4))
+        while len(ann.streams.live) < 2 or not bob.serving.load.inbound_bytes:
+            await asyncio.sleep(0)
+        assert not runs
+        (older,) = (stream for stream in ann.streams.live if stream is not session.stream)
+        yield task, older, runs, bob
+        await other
+
+
+def test_the_loss_of_the_older_of_two_connections_costs_no_call() -> None:
+    async def work() -> None:
+        async with _crossed() as (task, older, runs, _):
+            older.cancel()
+            assert len(await task) == 32 * MB
+            assert runs == [32 * MB]
+
+    run(work())
+
+
+def test_a_cancelled_call_is_not_sent_on_by_the_older_of_two_connections() -> None:
+    async def work() -> None:
+        async with _crossed() as (task, older, runs, bob):
+            assert older.out._large
+            task.cancel()
+            while not task.done():
+                await asyncio.sleep(0)
+            await asyncio.sleep(0)  # its future's callback
+            assert not older.out._large
+            while bob.serving.load.inbound_bytes:
+                await asyncio.sleep(0.005)
+            assert not runs
 
     run(work())
 
@@ -255,6 +391,27 @@ def test_a_large_answer_that_takes_long_is_waited_for() -> None:
             proxy.pause.set()
             assert len(await task) == MB
             assert runs == 1
+
+    run(work())
+
+
+def test_a_call_whose_answer_comes_by_stream_keeps_no_call_to_others_waiting() -> None:
+    async def work() -> None:
+        async with (
+            peers(1, limits=Limits(max_in_flight=1)) as (ann,),
+            peers(2) as (bob, cid),
+            bad_stream(bob) as (contact, proxy),
+        ):
+            bob.serve("large", lambda caller, payload: bytes(MB))
+            for each in (contact, cid.address.contact):
+                await ann.call(each, "echo", b"", timeout_s=5)
+            proxy.pause = asyncio.Event()
+            large = asyncio.create_task(ann.call(contact, "large", b"", timeout_s=5))
+            await asyncio.sleep(0)
+            assert await ann.call(cid.address.contact, "echo", b"x", timeout_s=1) == b"x"
+            assert not large.done()
+            proxy.pause.set()
+            assert len(await large) == MB
 
     run(work())
 

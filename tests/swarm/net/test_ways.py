@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from strobe.swarm.net import Contact, PeerId, PeerUnreachable
 from strobe.swarm.net.ports import DatagramPort
 from strobe.swarm.net.ways import Ways
-from tests.swarm.net.peers import run
+from tests.swarm.net.peers import peers, run
 
 BOB = PeerId(b"b" * 20)
 
@@ -57,5 +59,25 @@ def test_a_name_that_nobody_knows_is_told(port: DatagramPort) -> None:
     async def work() -> None:
         with pytest.raises(PeerUnreachable, match=r"host 'nobody\.invalid' is not known"):
             await Ways([port]).resolved(Contact(BOB, "nobody.invalid", 4000), 10)
+
+    run(work())
+
+
+def test_the_time_that_a_name_takes_is_not_time_in_which_nobody_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with peers(1) as (ann,):
+
+            async def slowly(contact: Contact, timeout_s: float) -> Contact:
+                await asyncio.sleep(0.3)
+                return contact
+
+            monkeypatch.setattr(ann.ways, "resolved", slowly)
+            asked_at = time.monotonic()
+            call = asyncio.create_task(ann.call(Contact(BOB, "127.0.0.1", 9), "echo", b"", timeout_s=5))
+            while not ann.handshakes.dials:
+                await asyncio.sleep(0.01)
+            (dial,) = ann.handshakes.dials.values()
+            assert dial.sent_at - asked_at > 0.25
+            call.cancel()
 
     run(work())

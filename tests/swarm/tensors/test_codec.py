@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strobe.errors import UsageError
+from strobe.swarm.net.buffers import Buffers
 from strobe.swarm.tensors import Bounds, MalformedTensors, TensorSpec, decode, encode
 
 pytestmark = pytest.mark.frameworks
@@ -104,6 +105,20 @@ def test_nothing_is_copied_on_either_side() -> None:
     assert decode(buffer).tensors()["x"][0, 0] == 77.0
 
 
+@pytest.mark.parametrize("compression", ["none", "fp16", "uniform8"])
+def test_memory_under_a_tensor_is_not_given_to_another_message(compression: str) -> None:
+    buffers = Buffers()
+
+    def arriving(value: float) -> torch.Tensor:
+        sent = encode({"x": torch.full((1 << 19,), value)}, compression=compression).joined()
+        view = buffers.take(len(sent))
+        view[:] = sent
+        return decode(view).tensors()["x"]
+
+    held = [arriving(float(value)) for value in range(1, 6)]
+    assert [tensor.min().item() for tensor in held] == [tensor.max().item() for tensor in held] == [1, 2, 3, 4, 5]
+
+
 def test_read_only_memory_is_copied_so_that_writing_is_safe() -> None:
     payload = bytes(received({"x": torch.zeros(4)}))
     decode(payload).tensors()["x"].fill_(1.0)
@@ -167,6 +182,15 @@ def test_the_layout_is_that_of_safetensors() -> None:
             bytes(4),
         ),
         ({"__metadata__": {"n": 1}}, b""),
+        ({"x": {"dtype": "F32", "shape": [0, 2**62, 2**62], "data_offsets": [0, 0]}}, b""),
+        (
+            {
+                "__metadata__": {"compressed:x": "uniform8:F32"},
+                "x": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
+                "x:range": {"dtype": "F32", "shape": [0, 2**64], "data_offsets": [4, 4]},
+            },
+            bytes(4),
+        ),
     ],
 )
 def test_headers_that_lie_are_refused(header: object, content: bytes) -> None:

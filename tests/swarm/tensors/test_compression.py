@@ -108,6 +108,17 @@ def test_half_precision_clamps_and_keeps_nan() -> None:
     assert restored[2].isnan()
 
 
+@pytest.mark.parametrize("compression", ["none", "fp16", "bf16"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_arrives_as_such_and_can_be_refused(compression: str, value: float) -> None:
+    payload = encode({"x": torch.tensor([1.0, value, -2.0])}, compression=compression).joined()
+    restored = decode(payload).tensors()["x"]
+    assert torch.equal(restored[[0, 2]], torch.tensor([1.0, -2.0]))
+    assert math.isnan(restored[1]) if math.isnan(value) else restored[1] == value
+    with pytest.raises(NotFinite):
+        decode(payload).tensors(finite=True)
+
+
 @pytest.mark.parametrize("compression", EIGHT_BIT)
 def test_tables_of_a_stranger_are_checked(compression: str) -> None:
     parts = codec(compression).compress(torch.randn(5000))
@@ -122,6 +133,23 @@ def test_finite_is_told_even_when_the_sum_is_not() -> None:
     assert is_finite(torch.tensor([1, 2]))
     assert not is_finite(torch.tensor([1.0, math.inf, -math.inf]))
     assert not is_finite(torch.tensor([math.nan]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("length", [1, 1000, 8192, 8193])
+def test_one_value_that_is_not_finite_is_found_wherever_it_stands(length: int, dtype: torch.dtype) -> None:
+    greatest = torch.full((length,), torch.finfo(dtype).max, dtype=dtype)
+    assert is_finite(greatest)
+    for place in {0, length // 2, length - 1}:
+        for value in (math.nan, math.inf, -math.inf):
+            tensor = greatest.clone()
+            tensor[place] = value
+            assert not is_finite(tensor)
+            payload = encode({"x": tensor}).joined()
+            assert len(decode(payload).tensors()["x"]) == length
+            with pytest.raises(NotFinite, match="x has NaN or infinite values"):
+                decode(payload).tensors(finite=True)
+    assert decode(encode({"x": greatest}).joined()).tensors(finite=True)["x"].equal(greatest)
 
 
 def test_unknown_compression_is_named() -> None:

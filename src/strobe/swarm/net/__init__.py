@@ -23,6 +23,7 @@ from strobe.swarm.net.network import (
     PeerRefused,
     PeerUnreachable,
     Pieces,
+    ReplyTooLarge,
     Sendable,
 )
 from strobe.swarm.net.peer_network import PeerNetwork
@@ -48,6 +49,7 @@ __all__ = [
     "PeerUnreachable",
     "Pieces",
     "RelayLimits",
+    "ReplyTooLarge",
     "Sendable",
     "parse_peer_id",
     "peer_text",

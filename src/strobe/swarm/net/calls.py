@@ -11,13 +11,17 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from strobe.swarm.net import message as m
 from strobe.swarm.net.identity import peer_text
 from strobe.swarm.net.limits import Limits
-from strobe.swarm.net.network import Contact, Payload, PeerRefused, PeerUnreachable, Sendable
+from strobe.swarm.net.network import Contact, Payload, PeerRefused, PeerUnreachable, ReplyTooLarge, Sendable
 from strobe.swarm.net.seen import MAX_UNANSWERED
 from strobe.swarm.net.session import Session
+
+if TYPE_CHECKING:
+    from strobe.swarm.net.stream import Stream
 
 #: how long a peer that said it is working is left alone
 _PATIENCE_S = 2.0
@@ -33,6 +37,9 @@ class Call:
         "contact",
         "deadline",
         "future",
+        "heard_up_to",
+        "is_long",
+        "max_reply",
         "message",
         "method",
         "moves",
@@ -43,25 +50,52 @@ class Call:
         "sends",
         "sent_at",
         "session",
+        "stream",
     )
 
     def __init__(
-        self, contact: Contact, method: bytes, payload: Sendable, future: asyncio.Future[Payload], deadline: float
+        self,
+        contact: Contact,
+        method: bytes,
+        payload: Sendable,
+        future: asyncio.Future[Payload],
+        deadline: float,
+        max_reply: int,
     ) -> None:
         self.contact = contact
         self.method = method
         self.payload = payload
         self.future = future
         self.deadline = deadline
+        self.max_reply = max_reply
         self.session: Session | None = None
         self.number = -1
         #: what was sent by datagram, to be sent again
         self.message: bytes | None = None
+        #: whether it goes by stream, and by which; that may still have to be opened
         self.on_stream = False
+        self.stream: Stream | None = None
         self.sends = 0
         self.sent_at = 0.0
         self.resend_at = 0.0
+        #: the newest that had come of the peer when the call was sent a second time
+        self.heard_up_to = -1
         self.moves = 0
+        #: whether it takes the peer longer than the way there and back, as it said itself
+        self.is_long = False
+
+    def is_unheard(self, session: Session) -> bool:
+        """Tell whether it was sent again, and nothing at all has come back since."""
+        return self.sends > 1 and self.heard_up_to == session.heard_up_to
+
+    def excess(self, size: int) -> ReplyTooLarge | None:
+        """Return why a reply of this size is not taken, if it is not."""
+        if size <= self.max_reply:
+            return None
+        return ReplyTooLarge(
+            f"{_peer(self)} answers {self.method.decode(errors='replace')!r} with {size} bytes; "
+            f"at most {self.max_reply} are taken"
+        )
 
 
 class Calls:
@@ -119,6 +153,7 @@ class Calls:
         session.calls.pop(call.number, None)
         call.number = -1
         call.on_stream = False
+        call.stream = None
         if call.message is not None:
             call.message = None
             self._in_flight -= 1
@@ -126,6 +161,20 @@ class Calls:
                 session.window.answered()
             else:
                 session.window.in_flight -= 1
+        if session.waiting or self._hungry:
+            self._feed(session)
+
+    def take_back(self, session: Session) -> list[Call]:
+        """Take all calls off a session that is lost; returns those that have to be made anew."""
+        waiting, session.waiting = session.waiting or (), None
+        self._hungry.pop(session, None)
+        calls = [call for call in [*session.calls.values(), *waiting] if not call.future.done()]
+        for call in calls:
+            self.leave(call)
+        return calls
+
+    def _feed(self, session: Session) -> None:
+        """Let those go that wait for the room which a session has made: its own first, then others'."""
         if session.waiting:
             self._pump(session)
         while self._hungry and self._in_flight < self._limits.max_in_flight:
@@ -148,14 +197,18 @@ class Calls:
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def replied(self, session: Session, number: int, payload: Payload) -> None:
+    def replied(self, session: Session, number: int, payload: Payload, *, in_chunks: bool = False) -> None:
         call = session.calls.get(number)
         if call is None:
             return
-        if call.sends == 1:
-            session.round_trip.observe(time.monotonic() - call.sent_at)
+        if call.message is not None and not call.is_long and not in_chunks:  # else it is no measure of the path
+            session.round_trip.learn(time.monotonic() - call.sent_at, call.sends)
         self.leave(call, answered=True)
-        if not call.future.done():
+        if call.future.done():
+            return
+        if (excess := call.excess(len(payload))) is not None:
+            call.future.set_exception(excess)
+        else:
             call.future.set_result(payload)
 
     def refused(self, session: Session, number: int, refusal: PeerRefused) -> None:
@@ -169,6 +222,7 @@ class Calls:
     def working(self, session: Session, number: int) -> None:
         call = session.calls.get(number)
         if call is not None:
+            call.is_long = True
             call.resend_at = time.monotonic() + _PATIENCE_S
 
     def reply_on_stream(self, session: Session, number: int) -> None:
@@ -182,8 +236,7 @@ class Calls:
             self._in_flight -= 1
             session.window.answered()
         self._to_stream(session, call)
-        if session.waiting:
-            self._pump(session)
+        self._feed(session)
 
     # -- time --------------------------------------------------------------------------------------------------------
 
@@ -198,6 +251,8 @@ class Calls:
 
     def _resend(self, call: Call, session: Session, message: bytes, now: float) -> None:
         self.resends += 1
+        if call.sends == 1:
+            call.heard_up_to = session.heard_up_to
         session.window.lost(now, session.round_trip.timeout_s)
         call.resend_at = now + min(session.round_trip.timeout_s * 2**call.sends, _MOST_RESEND_S)
         call.sends += 1
@@ -208,10 +263,14 @@ def _has_room(session: Session) -> bool:
     return session.window.has_room() and len(session.calls) < MAX_UNANSWERED
 
 
-def _unanswered(call: Call) -> str:
+def _peer(call: Call) -> str:
     contact = call.contact
+    return f"{peer_text(contact.id)} at {contact.host} port {contact.port}"
+
+
+def _unanswered(call: Call) -> str:
     state = "no session" if call.session is None else f"sent {call.sends} times" if call.sends else "not sent yet"
     return (
-        f"{peer_text(contact.id)} at {contact.host} port {contact.port} did not answer "
-        f"{call.method.decode(errors='replace')!r} in time ({state}); it may be down, or its UDP port blocked"
+        f"{_peer(call)} did not answer {call.method.decode(errors='replace')!r} in time ({state}); "
+        "it may be down, or its UDP port blocked"
     )

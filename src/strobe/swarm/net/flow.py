@@ -45,13 +45,20 @@ class RoundTrip:
     LEAST_S = 0.1
     MOST_S = 3.0
 
-    def __init__(self) -> None:
+    def __init__(self, first_s: float = 0.5) -> None:
         self._mean = -1.0
         self._variation = 0.0
-        self.timeout_s = 0.5
+        self.timeout_s = first_s
 
-    def observe(self, elapsed_s: float) -> None:
-        """Learn from a request that was sent once (others are ambiguous: which sending was answered?)."""
+    def learn(self, elapsed_s: float, sends: int = 1) -> None:
+        """Learn from an answer that came so long after the first of so many sendings."""
+        if sends > 1:
+            # Which of them was answered? Only a bound, which holds until more is known: without it a peer whose answers
+            # always take longer than the time-out would be sent everything twice for ever. One that was away for a
+            # while, and had to be asked more often, is not believed so quickly.
+            bound_s = elapsed_s if sends == 2 else min(elapsed_s, 2 * self.timeout_s)
+            self.timeout_s = min(max(self.timeout_s, bound_s), self.MOST_S)
+            return
         if self._mean < 0:
             self._mean, self._variation = elapsed_s, elapsed_s / 2
         else:

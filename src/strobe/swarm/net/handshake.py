@@ -29,6 +29,9 @@ from strobe.swarm.net.packet import NO_COOKIE, Accept, Init, pack_finish
 
 _NAME = b"strobe swarm handshake 1: XX, X25519, SHA-256"
 _SHA256 = SHA256()
+# OpenSSL gets ready for keys of this kind with the first of them, which takes milliseconds: here and not where it is
+# used, for who starts a peer waits for the peer.
+X25519PrivateKey.generate()
 
 
 class HandshakeFailed(Error):

@@ -1,8 +1,9 @@
 """The door: handshakes under way, out and in, and what strangers may cost while they are strangers.
 
 A stranger's first packet costs a bounded table entry and at most one answer shorter than twice itself; with the table
-half full it first has to prove its address by sending back a cookie, for which nothing is kept. When two peers dial
-each other at once, the dial of the lower id counts. Owns no sockets and no timer: packets and time are arguments.
+half full it first has to prove its address by sending back a cookie, for which nothing is kept, and those of one
+network get only a part of what there is. When two peers dial each other at once, the dial of the lower id counts, if it
+is answered. Owns no sockets and no timer: packets and time are arguments.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from typing import TYPE_CHECKING
 from strobe.swarm.net import packet as p
 from strobe.swarm.net.account import Account
 from strobe.swarm.net.cipher import Suite
-from strobe.swarm.net.flow import TokenBucket
+from strobe.swarm.net.flow import RoundTrip, TokenBucket
 from strobe.swarm.net.handshake import Ephemeral, HandshakeFailed, Initiator, Keys, Responder
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.neighbourhoods import Neighbourhoods
 from strobe.swarm.net.network import Contact, PeerId
-from strobe.swarm.net.ports import Port, SocketAddress
+from strobe.swarm.net.ports import Port, SocketAddress, is_loopback
 from strobe.swarm.net.session import Session
 
 if TYPE_CHECKING:
@@ -31,9 +33,14 @@ if TYPE_CHECKING:
 _EPHEMERAL_S = 10.0
 _COOKIE_S = 60.0
 _HALF_OPEN_S = 5.0
-_FIRST_RESEND_S = 0.5
+#: of handshakes, and of places for them, that one neighbourhood gets when strangers have to prove their addresses
+_MAX_SHARE = 0.25
+#: as long as nobody has answered; afterwards as long as answers take
+_FIRST_RESEND_S = 0.2
 _MOST_RESEND_S = 4.0
 _MAX_FORGERIES = 8
+#: first packets after which the other side seems to answer no strangers: then its own dial is answered instead
+_MAX_SENDS_ALONE = 2
 
 
 class Dial:
@@ -41,6 +48,7 @@ class Dial:
 
     __slots__ = (
         "address",
+        "begun_at",
         "calls",
         "contact",
         "failure",
@@ -50,36 +58,49 @@ class Dial:
         "is_first_try",
         "port",
         "resend_at",
+        "sends",
+        "sent_at",
     )
 
-    def __init__(self, initiator: Initiator, contact: Contact, port: Port, address: SocketAddress) -> None:
+    def __init__(self, initiator: Initiator, contact: Contact, port: Port, address: SocketAddress, now: float) -> None:
         self.initiator = initiator
+        self.begun_at = now
         self.contact = contact
         self.port = port
         self.address = address
         self.calls: list[Call] = []
-        self.interval_s = _FIRST_RESEND_S
+        #: how long the latest sending is waited for
+        self.interval_s = 0.0
+        self.sends = 0
+        #: for the first time
+        self.sent_at = 0.0
         #: not before its turn has come
         self.resend_at = math.inf
         self.is_first_try = False
         self.failures = 0
         self.failure = ""
 
-    def send(self, now: float) -> None:
+    def send(self, now: float, patience_s: float) -> None:
+        """Send the first packet, and wait for the answer for twice as long each time, at least for `patience_s`."""
         self.port.send(self.initiator.init.pack(), self.address)
+        if not self.sends:
+            self.sent_at = now
+        self.sends += 1
+        self.interval_s = min(max(self.interval_s * 2, patience_s), _MOST_RESEND_S)
         self.resend_at = now + self.interval_s
-        self.interval_s = min(self.interval_s * 2, _MOST_RESEND_S)
 
 
 class HalfOpen:
     """A handshake that a stranger began."""
 
-    __slots__ = ("expires_at", "key", "responder")
+    __slots__ = ("answered_at", "answers", "key", "responder")
 
-    def __init__(self, responder: Responder, key: tuple[SocketAddress, int], expires_at: float) -> None:
+    def __init__(self, responder: Responder, key: tuple[SocketAddress, int], now: float) -> None:
         self.responder = responder
         self.key = key
-        self.expires_at = expires_at
+        #: for the first time
+        self.answered_at = now
+        self.answers = 1
 
 
 class Handshakes:
@@ -103,12 +124,17 @@ class Handshakes:
         self._established = established
         self._ephemeral: Ephemeral | None = None
         self._bucket = TokenBucket(limits.handshakes_per_s, limits.handshakes_per_s, now)
+        share = limits.handshakes_per_s * _MAX_SHARE, limits.max_half_open * _MAX_SHARE
+        self._neighbourhoods = Neighbourhoods(*share)
         self._cookie_secrets = (secrets.token_bytes(32), secrets.token_bytes(32))
         self._cookie_since = now
         self._half_open: dict[tuple[SocketAddress, int], int] = {}
         self.dials: dict[Contact, Dial] = {}
         self._queue: deque[Dial] = deque()
         self._first_tries = 0
+        #: how long answers to first packets take, whoever gives them: what is late here is late for all
+        self._round_trip = RoundTrip(_FIRST_RESEND_S)
+        self.resends = 0
         self.completed = 0
         self.rejected = 0
 
@@ -118,13 +144,22 @@ class Handshakes:
         """Return the handshake under way with a contact, begun now if there is none."""
         dial = self.dials.get(contact)
         if dial is None:
-            index = self._new_index()
-            initiator = Initiator.begin(self._suite, self._identity, self._current_ephemeral(now), contact.id, index)
-            dial = self.dials[contact] = Dial(initiator, contact, port, address)
-            self._indices[index] = dial
+            dial = self.dials[contact] = Dial(self._initiator(contact.id, now), contact, port, address, now)
+            self._indices[dial.initiator.init.sender] = dial
             self._queue.append(dial)
             self._send_queued(now)
         return dial
+
+    def _initiator(self, to: PeerId, now: float) -> Initiator:
+        return Initiator.begin(self._suite, self._identity, self._current_ephemeral(now), to, self._new_index())
+
+    def _send(self, dial: Dial, now: float) -> None:
+        if now - dial.begun_at > _EPHEMERAL_S or dial.failures >= _MAX_FORGERIES:
+            # Begin anew: the key is not to be kept, the cookie may be too old, and who forges answers knows the index.
+            del self._indices[dial.initiator.init.sender]
+            dial.initiator, dial.begun_at, dial.failures = self._initiator(dial.contact.id, now), now, 0
+            self._indices[dial.initiator.init.sender] = dial
+        dial.send(now, self._round_trip.timeout_s)
 
     def _send_queued(self, now: float) -> None:
         while self._queue and self._first_tries < self._limits.max_dials:
@@ -132,7 +167,7 @@ class Handshakes:
             if self.dials.get(dial.contact) is dial:
                 self._first_tries += 1
                 dial.is_first_try = True
-                dial.send(now)
+                self._send(dial, now)
 
     def _leave_first_try(self, dial: Dial, now: float) -> None:
         if dial.is_first_try:
@@ -152,13 +187,14 @@ class Handshakes:
                 self._give_up(dial, now)
             elif now >= dial.resend_at:
                 self._leave_first_try(dial, now)  # who does not answer does not keep others waiting
-                dial.send(now)
+                self.resends += 1
+                self._send(dial, now)
 
     def sweep(self, now: float) -> None:
         for key, index in list(self._half_open.items()):
             entry = self._indices[index]
             assert isinstance(entry, HalfOpen)
-            if entry.expires_at > now:
+            if now < entry.answered_at + _HALF_OPEN_S:
                 break
             self._forget(key, index)
         if self._ephemeral is not None and now - self._ephemeral.born > _EPHEMERAL_S:
@@ -176,6 +212,7 @@ class Handshakes:
         if known is not None:  # our answer was lost
             entry = self._indices[known]
             assert isinstance(entry, HalfOpen)
+            entry.answers += 1
             port.send(entry.responder.accept, source)
             return
         if init.claimed == self._identity.peer_id:
@@ -183,9 +220,9 @@ class Handshakes:
             return
         dial = self.dials.get(port.contact(PeerId(init.claimed), source))
         if dial is not None:
-            if self._identity.peer_id < init.claimed:
+            if self._identity.peer_id < init.claimed and dial.sends <= _MAX_SENDS_ALONE:
                 return  # the other side answers our dial, and drops its own
-            dial.resend_at = now + dial.interval_s
+            dial.resend_at = max(dial.resend_at, now + dial.interval_s)
         if not self._admits(init, source, port, now):
             return
         index = self._new_index()
@@ -195,7 +232,7 @@ class Handshakes:
             self.rejected += 1
             return
         self._half_open[key] = index
-        self._indices[index] = HalfOpen(responder, key, now + _HALF_OPEN_S)
+        self._indices[index] = HalfOpen(responder, key, now)
         port.send(responder.accept, source)
 
     def on_retry(self, packet: bytes, now: float) -> None:
@@ -208,7 +245,8 @@ class Handshakes:
             initiator = dial.initiator
             init = initiator.init._replace(cookie=cookie)
             dial.initiator = Initiator(initiator.suite, initiator.identity, initiator.ephemeral, init)
-            dial.send(now)
+            dial.sends = 0  # only what was sent with the cookie can be accepted now
+            dial.send(now, self._round_trip.timeout_s)
 
     def on_accept(self, packet: bytes, now: float) -> None:
         accept = p.Accept.parse(packet, self._suite.tag_bytes)
@@ -229,6 +267,8 @@ class Handshakes:
         session = self._session(keys, index, accept.sender, dial.port, dial.address, now)
         session.finish = finish
         session.is_dialled = True
+        self._round_trip.learn(now - dial.sent_at, dial.sends)
+        session.round_trip.learn(now - dial.sent_at, dial.sends)
         self._established(session, dial.calls)
 
     def on_finish(self, packet: bytes, source: SocketAddress, port: Port, now: float) -> bytes:
@@ -247,6 +287,7 @@ class Handshakes:
                 self.rejected += 1
                 return b""
             session = self._session(keys, index, entry.responder.remote_index, port, source, now)
+            session.round_trip.learn(now - entry.answered_at, entry.answers)
             dial = self.dials.get(session.contact)
             if dial is not None:
                 self._give_up(dial, now)
@@ -270,6 +311,7 @@ class Handshakes:
             limits=self._limits,
             now=now,
         )
+        session.round_trip.timeout_s = self._round_trip.timeout_s  # until it knows better itself
         self._indices[index] = session
         return session
 
@@ -278,6 +320,9 @@ class Handshakes:
         if len(self._half_open) * 2 >= self._limits.max_half_open:
             if not self._is_cookie(init, source, now):
                 port.send(p.pack_retry(init.sender, self._cookie(self._cookie_secrets[0], init, source)), source)
+                return False
+            if not is_loopback(source[0]) and not self._neighbourhoods.take(source[0], now):
+                self.rejected += 1
                 return False
             if len(self._half_open) >= self._limits.max_half_open:
                 key, index = next(iter(self._half_open.items()))

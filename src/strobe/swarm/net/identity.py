@@ -85,6 +85,10 @@ class Identity:
     def __repr__(self) -> str:
         return f"Identity({peer_text(self.peer_id)})"
 
+    def __reduce__(self) -> tuple[type[Identity], tuple[bytes]]:
+        """Pickle the secret, for a process of the same program: the keys themselves cannot be."""
+        return Identity, (self._seed,)
+
     def sign(self, message: bytes) -> bytes:
         """Return an Ed25519 signature, 64 bytes."""
         return self._signing.sign(message)

@@ -21,6 +21,7 @@ from strobe.swarm.net.relay.relaying import Relaying
 from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
 from strobe.swarm.net.sessions import Sessions
+from strobe.swarm.net.stream import Stream
 
 _RESETS_PER_S = 100.0
 
@@ -38,13 +39,16 @@ class Incoming:
         on_session_lost: Callable[[Session, list[Call]], None],
     ) -> None:
         self._moves = Moves(sessions, self.on_message)
+        self._sessions = sessions
         self._indices = sessions.indices
         self._handshakes = handshakes
         self._relaying = relaying
         self._serving = serving
         self._calls = calls
         self._on_session_lost = on_session_lost
-        self._resets = TokenBucket(_RESETS_PER_S, _RESETS_PER_S, time.monotonic())
+        # One for each direction: junk that makes us send RESETs must not keep us from believing those of peers.
+        self._resets_out = TokenBucket(_RESETS_PER_S, _RESETS_PER_S, time.monotonic())
+        self._resets_in = TokenBucket(_RESETS_PER_S, _RESETS_PER_S, time.monotonic())
         #: whether strangers that come by themselves, not through a relay, are answered
         self.takes_strangers = True
 
@@ -62,6 +66,7 @@ class Incoming:
             message = session.open(packet, counter)
             if message is not None:
                 if source == session.address:
+                    session.port = port  # a way through a relay may have been forgotten, and made anew
                     self.on_message(session, message)
                 else:
                     self._moves.on_elsewhere(session, message, source, port)
@@ -70,7 +75,7 @@ class Incoming:
             if rest and rest[0] == p.DATA:
                 self.on_datagram(rest, source, port)
         elif kind == p.INIT:
-            if self.takes_strangers or isinstance(port, RelayPath):
+            if self.takes_strangers or isinstance(port, RelayPath) or self._relaying.is_shelter(source):
                 self._handshakes.on_init(packet, source, port, time.monotonic())
         elif kind == p.ACCEPT:
             self._handshakes.on_accept(packet, time.monotonic())
@@ -81,11 +86,11 @@ class Incoming:
         else:
             self._relaying.on_packet(kind, packet, source, port)
 
-    def on_message(self, session: Session, message: bytes, by_stream: bool = False) -> None:
-        """Take what a session has opened."""
+    def on_message(self, session: Session, message: bytes, way: Stream | None = None) -> None:
+        """Take what a session has opened, or a stream of it."""
         kind, number = m.HEAD.unpack_from(message)
         if kind == m.REQUEST:
-            self._serving.on_request(session, message, time.monotonic(), by_stream)
+            self._serving.on_request(session, message, time.monotonic(), way)
         elif kind == m.REPLY:
             self._calls.replied(session, number, message[m.HEAD.size :])
         elif kind == m.REFUSED:
@@ -97,11 +102,11 @@ class Incoming:
         elif kind == m.ON_STREAM:
             self._calls.reply_on_stream(session, number)
         elif kind == m.AGAIN:
-            self._serving.is_new(session, number, by_stream)
+            self._serving.is_new(session, number, time.monotonic(), way)
         elif kind == m.CANCEL:
-            if session.stream is not None:
-                session.stream.give_up(number, is_reply=False)
-                session.stream.stop(number, is_reply=True)
+            for stream in session.streams:
+                stream.give_up(number, is_reply=False)
+                stream.out.stop(number, is_reply=True)
             self._serving.cancel(session, number)
         elif kind == m.CHALLENGE:
             if len(message) == m.HEAD.size + m.TOKEN_BYTES:
@@ -113,21 +118,14 @@ class Incoming:
 
     def _reset(self, index: int, source: SocketAddress, port: Port) -> None:
         """Tell somebody that its session is not known here; shorter than what it sent, and not often."""
-        if index not in self._indices and self._resets.take(time.monotonic()):
+        if index not in self._indices and self._resets_out.take(time.monotonic()):
             port.send(p.pack_reset(index), source)
 
     def _on_reset(self, packet: bytes, source: SocketAddress) -> None:
         # Anybody may have sent it. It only makes this side shake hands again, and only if it waits for that peer.
         index = p.parse_reset(packet)
-        for call in self._calls.live:
-            session = call.session
-            if session is not None and session.remote_index == index and session.address[:2] == source[:2]:
-                break
-        else:
+        session = None if index is None else self._sessions.known_as(index)
+        if session is None or session.address[:2] != source[:2] or not (session.calls or session.waiting):
             return
-        if not self._resets.take(time.monotonic()):
-            return
-        calls = [call for call in [*session.calls.values(), *(session.waiting or ())] if not call.future.done()]
-        for call in calls:
-            self._calls.leave(call)
-        self._on_session_lost(session, calls)
+        if self._resets_in.take(time.monotonic()):
+            self._on_session_lost(session, self._calls.take_back(session))

@@ -5,6 +5,7 @@ Pure numbers; each part of the network reads those that concern it.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 
@@ -41,7 +42,9 @@ class Limits:
     handshakes_per_s: float = 1000.0
     #: handshakes of this side whose first packet is on the way; more wait, so that the answers fit into socket buffers
     max_dials: int = 128
-    max_streams: int = 512
+    #: connections, of one peer and in all; the idle ones go first
+    max_streams_per_peer: int = 16
+    max_streams: int = 512 if os.name == "posix" else 256  # select watches 512 sockets on Windows, for all purposes
     #: connections that have not said yet which session they belong to
     max_unattached: int = 64
     stream_idle_s: float = 60.0

@@ -1,4 +1,8 @@
-"""The event loop that peers run on: uvloop where it is installed (a fifth less CPU per call), else asyncio's own."""
+"""The event loop that peers run on: uvloop where it is installed (a fifth less CPU per call), else asyncio's own.
+
+Of asyncio's the one that watches sockets, also on Windows, where it is not the usual one: with that a node hears no
+datagram any more once one of its own has come back as undeliverable (CPython's issues 91227 and 127057).
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,16 @@ from typing import Any, TypeVar
 try:  # here and not where it is used: who starts a peer waits for the peer, not for modules
     import uvloop
 except ImportError:  # not installed, or Windows
-    _loops: Any = asyncio
+    _new_loop: Any = asyncio.SelectorEventLoop
 else:
-    _loops = uvloop
+    _new_loop = uvloop.new_event_loop
 
 T = TypeVar("T")
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """Return a new loop of the quickest kind there is."""
-    loop: asyncio.AbstractEventLoop = _loops.new_event_loop()
+    loop: asyncio.AbstractEventLoop = _new_loop()
     return loop
 
 

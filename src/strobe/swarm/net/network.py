@@ -6,7 +6,8 @@ implement it. It knows nothing of keys, packets, sizes or retries, and must not 
     NetworkError               base of what `call` raises
     ├── PeerUnreachable        no answer in time, no route, or the peer there is not the one that was called
     └── PeerRefused            the peer answered, and the answer is no: `reason`, `retry_after_s`
-        └── PeerBusy           not now; the same call may work after `retry_after_s`
+        ├── PeerBusy           not now; the same call may work after `retry_after_s`
+        └── ReplyTooLarge      it is more than the caller takes: as good as none
 
 A handler raises PeerRefused or PeerBusy to say so to its caller; any other exception is logged where it happened and
 reaches the caller as PeerRefused without its text.
@@ -20,6 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple, NewType, Protocol, TypeAlias
 from strobe.errors import Error
 
 if TYPE_CHECKING:
+    from asyncio import Future
+
     from strobe.swarm.net.address import Address
     from strobe.swarm.net.identity import Identity
 
@@ -102,6 +105,10 @@ class PeerBusy(PeerRefused):
         super().__init__(reason, retry_after_s)
 
 
+class ReplyTooLarge(PeerRefused):
+    """The peer has an answer of more bytes than the call takes, which was not read."""
+
+
 class Network(Protocol):
     """One peer's way to all others. Belongs to one event loop; not thread-safe."""
 
@@ -124,10 +131,21 @@ class Network(Protocol):
     def unserve(self, method: str) -> None:
         """Refuse calls of `method` from now on; those that its handler works on are still answered."""
 
-    async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
+    def begin(
+        self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float, max_reply: int | None = None
+    ) -> Future[Payload] | None:
+        """Begin a call, if this peer and that one are in touch: the future is what `call` returns or raises.
+
+        None if they are not, or what they are is not known: `call` then. Cancelling the future gives up the call.
+        """
+
+    async def call(
+        self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float, max_reply: int | None = None
+    ) -> Payload:
         """Return the peer's answer. Raises PeerUnreachable, PeerRefused or PeerBusy; cancelling it gives up the call.
 
-        `payload` is not copied: leave it alone until the call has returned.
+        `payload` is not copied: leave it alone until the call has returned. An answer of more than `max_reply` bytes is
+        not read, and raises ReplyTooLarge; None leaves the network's own limit.
         """
 
     async def close(self) -> None:

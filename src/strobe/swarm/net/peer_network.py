@@ -7,6 +7,7 @@ begins anew with a peer that was lost, and tells all parts when time has passed.
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
 import time
 from collections.abc import Sequence
@@ -172,37 +173,63 @@ class PeerNetwork:
     def unserve(self, method: str) -> None:
         self.serving.unserve(method)
 
-    async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
+    def begin(
+        self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float, max_reply: int | None = None
+    ) -> asyncio.Future[Payload] | None:
+        session = self._sessions.get(peer)
+        if session is None:
+            return None
+        call = self._entered(peer, method, payload, timeout_s, max_reply)
+        session.used = time.monotonic()
+        try:
+            self.calls.start(session, call)
+        except BaseException:
+            call.future.cancel()
+            raise
+        return call.future
+
+    async def call(
+        self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float, max_reply: int | None = None
+    ) -> Payload:
+        begun = self.begin(peer, method, payload, timeout_s=timeout_s, max_reply=max_reply)
+        if begun is not None:
+            return await begun
+        call = self._entered(peer, method, payload, timeout_s, max_reply)
+        try:
+            await self._connect(call, time.monotonic())
+        except BaseException:
+            call.future.cancel()
+            raise
+        return await call.future
+
+    def _entered(self, peer: Contact, method: str, payload: Sendable, timeout_s: float, max_reply: int | None) -> Call:
+        """Return a call that is on the books until its future is done."""
         if type(payload) is memoryview and (payload.itemsize != 1 or payload.ndim != 1):
             payload = payload.cast("B")
-        if len(payload) > self._limits.max_payload:
-            raise PeerRefused(f"a payload of {len(payload)} bytes is over the limit of {self._limits.max_payload}")
+        most = self._limits.max_payload
+        if len(payload) > most:
+            raise PeerRefused(f"a payload of {len(payload)} bytes is over the limit of {most}")
         name = method.encode()
         if not 1 <= len(name) <= m.MAX_METHOD:
             raise UsageError(f"method {method!r} is not 1 to {m.MAX_METHOD} ASCII characters")
         if self._closed:
             raise PeerUnreachable("this network is closed")
-        calls = self.calls
-        if len(calls.live) >= self._limits.max_calls:
-            raise NetworkError(f"{len(calls.live)} calls are under way; wait for some before making more")
-        now = time.monotonic()
+        live = self.calls.live
+        if len(live) >= self._limits.max_calls:
+            raise NetworkError(f"{len(live)} calls are under way; wait for some before making more")
         future: asyncio.Future[Payload] = self._loop.create_future()
-        call = Call(peer, name, payload, future, now + timeout_s)
-        calls.live.add(call)
+        deadline = time.monotonic() + timeout_s
+        call = Call(peer, name, payload, future, deadline, most if max_reply is None else min(max_reply, most))
+        live.add(call)
+        future.add_done_callback(functools.partial(self._left, call))
         if self._timer is None:
             self._start_timer()
-        try:
-            session = self._sessions.get(peer)
-            if session is not None:
-                session.used = now
-                calls.start(session, call)
-            else:
-                await self._connect(call, now)
-            return await future
-        finally:
-            calls.live.discard(call)
-            if call.session is not None:
-                self._abandon(call, call.session)
+        return call
+
+    def _left(self, call: Call, future: asyncio.Future[Payload]) -> None:
+        self.calls.live.discard(call)
+        if call.session is not None:
+            self._abandon(call, call.session)
 
     async def close(self) -> None:
         if self._closed:
@@ -216,9 +243,9 @@ class PeerNetwork:
                 call.future.set_exception(PeerUnreachable("this network was closed"))
         await self.relaying.close()
         await self.serving.close()
-        await self.streams.close()
-        for port in self._ports:
+        for port in self._ports:  # before the streams: what is asked now would be worked on for nobody
             port.close()
+        await self.streams.close()
         for listener in self._listeners:
             listener.close()
 
@@ -226,13 +253,15 @@ class PeerNetwork:
 
     async def _connect(self, call: Call, now: float) -> None:
         contact = await self.ways.resolved(call.contact, call.deadline - now)
+        if call.future.done():  # its time was over meanwhile, and it is off the books
+            return
         if contact != call.contact:
             call.contact = contact
             session = self._sessions.get(contact)
             if session is not None:
                 self.calls.start(session, call)
                 return
-        self._dial(contact, now).calls.append(call)
+        self._dial(contact, time.monotonic()).calls.append(call)
 
     def _dial(self, contact: Contact, now: float) -> Dial:
         if contact.id == self._identity.peer_id:
@@ -260,12 +289,22 @@ class PeerNetwork:
         return await PeerNetwork.listen(Identity.generate(), (self.ways.host_near(host),), suite=self._suite)
 
     def _on_established(self, session: Session, calls: list[Call]) -> None:
-        self.streams.end(self._sessions.install(session))
+        evicted = self._sessions.install(session)
+        for other in evicted:
+            self._on_evicted(other)
+        self.streams.end(evicted)
         if session.is_dialled and not any(not call.future.done() for call in calls):
             session.port.send(session.finish or b"", session.address)
         for call in calls:
             if not call.future.done():
                 self.calls.start(self._sessions.get(session.contact) or session, call)
+
+    def _on_evicted(self, session: Session) -> None:
+        """Fail what was asked on a session that had to make room, as its handlers run; make anew what still waited."""
+        for call in session.calls.values():
+            if not call.future.done():
+                call.future.set_exception(PeerUnreachable("its session had to make room: too many are in use"))
+        self._on_session_lost(session, self.calls.take_back(session))
 
     def _on_session_lost(self, session: Session, calls: list[Call]) -> None:
         """Begin anew with a peer that does not know the session any more."""
@@ -287,14 +326,15 @@ class PeerNetwork:
 
     def _abandon(self, call: Call, session: Session) -> None:
         """Free what a call that got no answer holds, and let the peer stop working on it."""
-        number, by_stream = call.number, call.on_stream
-        unheard_since = call.sent_at if time.monotonic() >= call.deadline else None
+        number, way = call.number, call.stream
+        is_late = time.monotonic() >= call.deadline
+        unheard_since = call.sent_at if is_late else None
+        if is_late and call.is_unheard(session):
+            # It may have forgotten the session, and its word for that may not get through.
+            self._sessions.drop(session)
         self.calls.leave(call)
         if number >= 0 and not self._closed:
-            if by_stream:
-                self.streams.cancel(session, number, unheard_since=unheard_since)
-            else:
-                session.send(m.note(m.CANCEL, number))
+            self.streams.cancel(session, number, way, unheard_since=unheard_since)
 
     # -- time --------------------------------------------------------------------------------------------------------
 
@@ -304,8 +344,18 @@ class PeerNetwork:
 
     def _tick(self) -> None:
         now = time.monotonic()
-        # After a pause of this process answers wait in the sockets: read them before blaming anybody, once.
-        self._is_late = not self._is_late and now - self._tick_due > 5 * _TICK_S
+        late_s = now - self._tick_due
+        if late_s > _TICK_S:
+            # While this process was busy, or did not run, it read no answers either: nobody else was slow. What was
+            # sent again has been waited for enough: where all is late, something may be lost as well.
+            for call in self.calls.live:
+                if call.sends == 1:
+                    call.resend_at += min(late_s, now - call.sent_at)
+            for dial in self.handshakes.dials.values():
+                if dial.sends == 1:
+                    dial.resend_at += min(late_s, now - dial.sent_at)
+        # After a long pause answers wait in the sockets: read them before anything counts as unanswered, once.
+        self._is_late = not self._is_late and late_s > 5 * _TICK_S
         if not self._is_late:
             self.calls.tick(now)
             self.handshakes.tick(now)

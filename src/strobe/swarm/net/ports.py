@@ -1,8 +1,8 @@
 """Sockets: one port number for datagrams and streams, on every host that a peer listens at.
 
 Datagrams are read from the bare socket when the loop can watch it (a quarter of the CPU of asyncio's own endpoint, as
-measured) and through an endpoint where it cannot (Windows). What the system refuses to send is counted and dropped, as
-the network itself may do at any time; whoever needs an answer sends again.
+measured) and through an endpoint where it cannot (the usual one of Windows). What the system refuses to send is counted
+and dropped, as the network itself may do at any time; whoever needs an answer sends again.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def bind(hosts: tuple[str, ...], port: int) -> list[tuple[socket.socket, socket.
             for pair in bound:
                 for sock in pair:
                     sock.close()
-            if exc.errno != errno.EADDRINUSE:
+            if exc.errno not in (errno.EADDRINUSE, errno.EACCES):  # Windows keeps ranges of ports for itself
                 break
         else:
             return bound

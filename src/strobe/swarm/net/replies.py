@@ -21,6 +21,11 @@ class Running:
 class Sent:
     """Stands in the place of a reply that a stream took over: too large to be kept besides."""
 
+    __slots__ = ("way",)
+
+    def __init__(self, way: object) -> None:
+        self.way = way
+
 
 class Large:
     """A reply for a stream: kept as it is, sent when the peer asks for it there."""
@@ -33,7 +38,6 @@ class Large:
 
 
 RUNNING = Running()
-SENT = Sent()
 #: most sessions are quiet, and a set of their own would be a tenth of what they take
 _NONE: frozenset[int] = frozenset()
 Kept = bytes | Running | Sent | Large
@@ -109,14 +113,14 @@ class Replies:
             self._stale -= {number}
         return kept
 
-    def hand_over(self, number: int) -> None:
+    def hand_over(self, number: int, way: object) -> None:
         """Note that a stream took over a large reply that was kept until now."""
         self.drop(number)
-        self._kept[number] = SENT
+        self._kept[number] = Sent(way)
 
-    def lose_sent(self) -> None:
+    def lose_sent(self, way: object) -> None:
         """Forget what a stream took over that has ended: some of it may not have arrived."""
-        for number in [number for number, kept in self._kept.items() if kept is SENT]:
+        for number in [number for number, kept in self._kept.items() if isinstance(kept, Sent) and kept.way is way]:
             self.drop(number)
 
     def sweep(self) -> None:

@@ -82,7 +82,7 @@ class Session:
         "replies",
         "round_trip",
         "running",
-        "stream",
+        "streams",
         "used",
         "waiting",
         "window",
@@ -136,7 +136,8 @@ class Session:
         self.replies = Replies(account)
         self.running = 0
         # streams
-        self.stream: Stream | None = None
+        #: newest last. Two when both sides opened one at once: each goes on with what it has begun on it.
+        self.streams: tuple[Stream, ...] = ()
         self.attaches = 0
         self.attached = ReplayWindow()
 
@@ -145,13 +146,27 @@ class Session:
         return self.caller.contact
 
     @property
+    def stream(self) -> Stream | None:
+        """The connection for what begins now."""
+        return self.streams[-1] if self.streams else None
+
+    def way_back(self, way: Stream | None) -> Stream | None:
+        """Return the connection that something came by, if it is still there: who reads it is who caused the answer."""
+        return way if way in self.streams else self.stream
+
+    @property
     def is_spent(self) -> bool:
         """Whether numbers run out and a new session has to take over."""
         return self.next_number >= _MAX_NUMBER or self._counter >= _MAX_COUNTER
 
     @property
+    def heard_up_to(self) -> int:
+        """The number of the newest datagram of the peer: it stays the same while nothing comes."""
+        return self._window_in.top
+
+    @property
     def is_idle(self) -> bool:
-        return not self.calls and not self.waiting and not self.running and self.stream is None
+        return not self.calls and not self.waiting and not self.running and not self.streams
 
     def seal(self, message: bytes) -> bytes:
         """Return the datagram that carries a message which fits in one."""

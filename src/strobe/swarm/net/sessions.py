@@ -28,6 +28,7 @@ class Sessions:
         self._own_id = own_id
         self._limits = limits
         self._by_contact: dict[Contact, Session] = {}
+        self._by_remote: dict[int, Session] = {}
         self._all: dict[Session, None] = {}
         self._num_sweeps = 0
         self.accounts = Accounts(limits)
@@ -44,9 +45,14 @@ class Sessions:
         session = self.indices.get(index)
         return session if type(session) is Session else None
 
+    def known_as(self, remote_index: int) -> Session | None:
+        """Return the session that its peer knows by an index; of several by the same the newest."""
+        return self._by_remote.get(remote_index)
+
     def install(self, session: Session) -> list[Session]:
         """Take a new session; returns those that had to make room."""
         self._all[session] = None
+        self._by_remote[session.remote_index] = session
         self.accounts.add(session)
         contact = session.contact
         other = self._by_contact.get(contact)
@@ -84,6 +90,8 @@ class Sessions:
     def _forget(self, session: Session) -> None:
         self.drop(session)
         del self._all[session], self.indices[session.index]
+        if self._by_remote.get(session.remote_index) is session:
+            del self._by_remote[session.remote_index]
         self.accounts.remove(session)
         session.replies.close()
 
@@ -94,7 +102,7 @@ class Sessions:
         self._num_sweeps += 1
         is_round = self._num_sweeps % _SWEEPS_PER_ROUND == 0
         for session in list(self._all):
-            if session.is_resting and session.stream is None and not is_round:
+            if session.is_resting and not session.streams and not is_round:
                 continue
             session.replies.sweep()
             if session.elsewhere is not None and session.elsewhere.expires_at < now:

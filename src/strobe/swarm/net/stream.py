@@ -1,54 +1,56 @@
-"""One TCP connection of a session: messages of any size, cut into sealed frames that take turns.
+"""One TCP connection of a session: messages of any size, cut into sealed frames. It takes what comes in.
 
-A large payload is read from the caller's memory, sealed chunk by chunk into one reused buffer, and opened at the other
-end straight into the buffer that its handler gets: no copy is made besides. Frames of small messages go first; large
-ones alternate. A receiver says STOP to what it will not take. The socket's own back-pressure is the flow control.
+A large payload is opened straight into the buffer that its handler gets: no copy is made besides. A receiver says STOP
+to what it will not take. What goes out is the business of the `Outbox`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
-import struct
 import time
-from collections import deque
 from typing import NamedTuple, Protocol
 
-from strobe.errors import Error
 from strobe.swarm.net import message as m
 from strobe.swarm.net.cipher import Cipher, InvalidTag, nonce
-from strobe.swarm.net.network import Pieces, Sendable
+from strobe.swarm.net.frame import (
+    ATTACHED,
+    CHUNK,
+    CHUNK_REPLY,
+    CHUNK_REQUEST,
+    FRAME,
+    MAX_FRAMES,
+    MAX_SMALL,
+    MESSAGE,
+    OPEN,
+    OPEN_REPLY,
+    OPEN_REQUEST,
+    STOP_REPLY,
+    STOP_REQUEST,
+    StreamBroken,
+)
+from strobe.swarm.net.outbox import Outbox
+from strobe.swarm.net.packet import pack_reset
+from strobe.swarm.net.seen import MAX_UNANSWERED
 from strobe.swarm.net.session import Session
 
-#: length of what follows, kind, number
-_FRAME = struct.Struct("<IBI")
-#: number of bytes to come, oldest unanswered number; a request's method follows
-_OPEN = struct.Struct("<QI")
-MESSAGE, OPEN_REQUEST, OPEN_REPLY, CHUNK_REQUEST, CHUNK_REPLY, STOP_REQUEST, STOP_REPLY, ATTACHED = range(8)
-
-CHUNK = 512 << 10
 _FIRST_BUFFER = 16 << 10
-_MAX_SMALL = 64 << 10
-#: Bytes of small frames that wait to be sent before nothing more is read, which would only make more of them. Far more
-#: than sockets hold, so that two ends which both answer a lot do not come to wait for each other.
-_MAX_BACKLOG = 16 << 20
-#: no key seals more frames than this; the next call opens another stream
-_MAX_FRAMES = 1 << 24
-
-
-class StreamBroken(Error):
-    """The other end sent what no honest peer sends."""
+#: payloads that may be coming at once: the requests that a peer may have unanswered, and the replies to ours
+_MAX_INCOMING = 2 * MAX_UNANSWERED
+#: What is announced has to come at a pace at which it would all be here in this time; no call waits that long.
+_MOST_S = 3600.0
 
 
 class Host(Protocol):
     """What a stream tells its owner."""
 
-    def on_message(self, session: Session, message: bytes) -> None: ...
+    def on_message(self, stream: Stream, message: bytes) -> None: ...
 
-    def admit(self, session: Session, number: int, method: bytes | None, size: int) -> memoryview | None:
+    def admit(self, stream: Stream, number: int, method: bytes | None, size: int) -> memoryview | None:
         """Return room for a large payload (without method: a reply's), or say to whom it concerns why there is none."""
 
-    def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
+    def on_large(self, stream: Stream, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
         """Take a large payload whose room was reserved: a request's, or (without method) a reply's."""
 
     def on_attached(self, stream: Stream) -> None: ...
@@ -62,42 +64,14 @@ class Ciphers(NamedTuple):
     tag_bytes: int
 
 
-class _Outgoing:
-    __slots__ = ("_offset", "_views", "is_reply", "number", "size")
-
-    def __init__(self, number: int, is_reply: bool, payload: Sendable) -> None:
-        self.number = number
-        self.is_reply = is_reply
-        self.size = len(payload)
-        parts = payload.parts if isinstance(payload, Pieces) else (payload,)
-        self._views = deque(memoryview(part).cast("B") for part in parts)
-        self._offset = 0
-
-    @property
-    def is_done(self) -> bool:
-        return not self._views
-
-    def take(self) -> memoryview:
-        """Return the next chunk; none reaches over the end of one of the payload's buffers."""
-        view = self._views[0]
-        piece = view[self._offset : self._offset + CHUNK]
-        self._offset += len(piece)
-        if self._offset == len(view):
-            self._views.popleft()
-            self._offset = 0
-        return piece
-
-    def drop(self) -> None:
-        self._views.clear()
-
-
 class _Incoming:
-    __slots__ = ("method", "offset", "oldest", "view")
+    __slots__ = ("method", "offset", "oldest", "since", "view")
 
-    def __init__(self, method: bytes | None, oldest: int, view: memoryview) -> None:
+    def __init__(self, method: bytes | None, oldest: int, view: memoryview, now: float) -> None:
         self.method = method
         self.oldest = oldest
         self.view = view
+        self.since = now
         self.offset = 0
 
 
@@ -109,183 +83,95 @@ class Stream:
         self.socket = sock
         self.session = session
         self._account = session.account
-        self._out, self._into, self._tag = ciphers
+        out, self._into, self._tag = ciphers
+        self.out = Outbox(sock, out, self._tag, session.account)
         self._host = host
-        self._sent = 0
         self._received = 0
-        self._small: deque[bytes] = deque()
-        self._backlog_bytes = 0
-        self._large: deque[_Outgoing] = deque()
-        #: of which a chunk is being sent
-        self._current: _Outgoing | None = None
-        #: set while nothing is read, because of the backlog
-        self._drained: asyncio.Future[None] | None = None
         self._incoming: dict[tuple[int, bool], _Incoming] = {}
-        self._wake: asyncio.Future[None] | None = None
         self._buffer = bytearray(_FIRST_BUFFER)
         self._start = self._end = 0
         #: the two that read and write it
         self.tasks: tuple[asyncio.Task[None], ...] = ()
         #: whether the other end has shown that it knows the session
         self.is_attached = not dialled
-        self.used = self.heard = self._wrote = time.monotonic()
+        self._used = self.heard = time.monotonic()
+        #: bytes that came; when the pace was last looked at, and how many there were then
+        self._num_bytes = 0
+        self._paced = (self.heard, 0)
 
     # -- state -------------------------------------------------------------------------------------------------------
 
     @property
     def is_idle(self) -> bool:
-        return self._wake is not None and not self._small and not self._large and not self._incoming
+        return self.out.is_idle and not self._incoming
+
+    @property
+    def used(self) -> float:
+        """When a message or a payload last began, in either direction."""
+        return max(self._used, self.out.used)
 
     @property
     def moved(self) -> float:
         """When anything was last sent or received."""
-        return max(self.heard, self._wrote)
+        return max(self.heard, self.out.wrote)
 
     def is_stalled(self, now: float, patience_s: float) -> bool:
         """Tell whether one direction stands still in the middle of something, whatever the other does."""
-        is_sending = self._wake is None
-        is_receiving = bool(self._incoming) and self._drained is None
-        return (is_sending and now - self._wrote > patience_s) or (is_receiving and now - self.heard > patience_s)
+        out = self.out
+        if out.is_busy and now - out.wrote > patience_s:
+            return True
+        is_receiving = bool(self._incoming) and not out.is_draining
+        return is_receiving and (now - self.heard > patience_s or self._is_slow(now, patience_s))
+
+    def _is_slow(self, now: float, patience_s: float) -> bool:
+        """Tell whether so little has come that what was announced is only there to hold its place."""
+        began, before = self._paced
+        if now - began <= patience_s:
+            return False
+        self._paced = now, self._num_bytes
+        announced = sum(len(each.view) for each in self._incoming.values() if each.since <= began)
+        return self._num_bytes - before < announced * (now - began) / _MOST_S
 
     @property
     def is_spent(self) -> bool:
-        return max(self._sent, self._received) >= _MAX_FRAMES
+        return max(self.out.sent, self._received) >= MAX_FRAMES
 
-    # -- out ---------------------------------------------------------------------------------------------------------
+    def is_forgotten(self) -> bool:
+        """Tell whether the other end said that it does not know the session: in the clear, as it has no key.
 
-    def send(self, message: bytes) -> None:
-        """Queue a message that fits in one frame."""
-        self._queue(MESSAGE, 0, message)
-
-    def announce(self) -> None:
-        """Say to the end that opened the stream that its session is known."""
-        self._queue(ATTACHED, 0, b"")
-
-    def send_request(self, number: int, oldest: int, method: bytes, payload: Sendable) -> None:
-        outgoing = _Outgoing(number, False, payload)
-        self._large.append(outgoing)
-        self._queue(OPEN_REQUEST, number, _OPEN.pack(outgoing.size, oldest) + method)
-
-    def send_large(self, number: int, payload: Sendable) -> None:
-        """Queue a reply."""
-        outgoing = _Outgoing(number, True, payload)
-        self._account.take_out(outgoing.size)
-        self._large.append(outgoing)
-        self._queue(OPEN_REPLY, number, _OPEN.pack(outgoing.size, 0))
-
-    def stop(self, number: int, is_reply: bool) -> None:
-        """Send no more of a payload."""
-        for outgoing in list(self._large):
-            if outgoing.number == number and outgoing.is_reply == is_reply:
-                self._large.remove(outgoing)
-                outgoing.drop()
-                if outgoing is not self._current:
-                    self._over(outgoing)
-
-    def _over(self, outgoing: _Outgoing) -> None:
-        if outgoing.is_reply:  # requests are in the memory of whoever calls
-            self._account.free_out(outgoing.size)
-
-    def _queue(self, kind: int, number: int, body: bytes) -> None:
-        frame = _FRAME.pack(len(body), kind, number) + body
-        self._small.append(frame)
-        self._backlog_bytes += len(frame)
-        self._account.take_out(len(frame))
-        self.used = time.monotonic()
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
-
-    async def write(self) -> None:
-        """Send what is queued, for ever."""
-        loop, sock = self._loop, self.socket
-        scratch = bytearray()
-        while True:
-            while self._small:  # all of them: a chunk must not overtake its announcement
-                await self._send_small()
-            if not self._large:
-                scratch = bytearray()
-                self._wake = loop.create_future()
-                await self._wake
-                self._wake = None
-                self._wrote = time.monotonic()
-                continue
-            outgoing = self._current = self._large.popleft()
-            piece = outgoing.take()
-            if not outgoing.is_done:
-                self._large.append(outgoing)
-            head = _FRAME.pack(
-                len(piece) + self._tag, CHUNK_REPLY if outgoing.is_reply else CHUNK_REQUEST, outgoing.number
-            )
-            try:
-                if not self._tag:  # nothing to seal: straight from the caller's memory
-                    await loop.sock_sendall(sock, head)
-                    await loop.sock_sendall(sock, piece)
-                else:
-                    if not scratch:
-                        scratch = bytearray(_FRAME.size + CHUNK + self._tag)
-                    end = len(head) + len(piece) + self._tag
-                    with memoryview(scratch) as view:
-                        view[: len(head)] = head
-                        self._out.encrypt_into(nonce(self._sent), piece, head, view[len(head) : end])
-                        self._sent += 1
-                        await loop.sock_sendall(sock, view[:end])
-            finally:
-                self._current = None
-                if outgoing.is_done:
-                    self._over(outgoing)
-            self._wrote = time.monotonic()
-
-    async def _send_small(self) -> None:
-        frames: list[bytes] = []
-        size = 0
-        while self._small and size < _MAX_SMALL:
-            frame = self._small.popleft()
-            head, body = frame[: _FRAME.size], frame[_FRAME.size :]
-            length, kind, number = _FRAME.unpack(head)
-            head = _FRAME.pack(length + self._tag, kind, number)
-            frames.append(head)
-            frames.append(self._out.encrypt(nonce(self._sent), body, head))
-            self._sent += 1
-            size += len(frame)
-        try:
-            await self._loop.sock_sendall(self.socket, b"".join(frames))
-        finally:
-            self._account.free_out(size)
-        self._backlog_bytes -= size
-        self._wrote = time.monotonic()
-        if self._drained is not None and not self._drained.done() and self._backlog_bytes <= _MAX_BACKLOG:
-            self._drained.set_result(None)
+        To be asked after the tasks have ended, and before `close`.
+        """
+        if self.is_attached:
+            return False
+        with contextlib.suppress(OSError):  # writing may have failed before this was read
+            self._end += self.socket.recv_into(memoryview(self._buffer)[self._end :])
+        return self._buffer[self._start : self._end] == pack_reset(self.session.remote_index)
 
     # -- in ----------------------------------------------------------------------------------------------------------
 
     async def read(self) -> None:
         """Take what comes until the end; raises StreamBroken and OSError."""
         while True:
-            if self._backlog_bytes > _MAX_BACKLOG:
-                await self._drain()
-            while self._end - self._start < _FRAME.size:
-                if not await self._fill(_FRAME.size):
+            if self.out.is_full:
+                await self.out.drain()
+                self.heard = time.monotonic()
+                self._paced = self.heard, self._num_bytes
+            while self._end - self._start < FRAME.size:
+                if not await self._fill(FRAME.size):
                     return
-            length, kind, number = _FRAME.unpack_from(self._buffer, self._start)
-            if not self._tag <= length <= max(CHUNK, _MAX_SMALL) + m.OVERHEAD + self._tag:
+            length, kind, number = FRAME.unpack_from(self._buffer, self._start)
+            if not self._tag <= length <= max(CHUNK, MAX_SMALL) + m.OVERHEAD + self._tag:
                 raise StreamBroken(f"a frame of {length} bytes")
             if kind in (CHUNK_REQUEST, CHUNK_REPLY) and not self._tag:
                 if not await self._take_raw(length, number, kind == CHUNK_REPLY):
                     return
                 continue
-            whole = _FRAME.size + length
+            whole = FRAME.size + length
             while self._end - self._start < whole:
                 if not await self._fill(whole):
                     return
             self._take(kind, number, self._start, whole)
             self._start += whole
-
-    async def _drain(self) -> None:
-        """Wait until the other end has read enough of what it caused."""
-        self._drained = self._loop.create_future()
-        await self._drained
-        self._drained = None
-        self.heard = time.monotonic()
 
     async def _fill(self, need: int) -> bool:
         """Receive more, with room for `need` bytes from `_start` on; False at the end of the stream."""
@@ -300,13 +186,14 @@ class Stream:
         with memoryview(self._buffer) as view, view[self._end :] as room:
             received = await self._loop.sock_recv_into(self.socket, room)
         self._end += received
+        self._num_bytes += received
         self.heard = time.monotonic()
         return received > 0
 
     def _take(self, kind: int, number: int, start: int, whole: int) -> None:
         with memoryview(self._buffer) as view:
-            head = bytes(view[start : start + _FRAME.size])
-            sealed = view[start + _FRAME.size : start + whole]
+            head = bytes(view[start : start + FRAME.size])
+            sealed = view[start + FRAME.size : start + whole]
             count = nonce(self._received)
             self._received += 1
             try:
@@ -329,27 +216,29 @@ class Stream:
             self.is_attached = True
             self._host.on_attached(self)
         if kind == MESSAGE and len(body) >= m.HEAD.size:
-            self.used = time.monotonic()
-            self._host.on_message(self.session, body)
-        elif kind in (OPEN_REQUEST, OPEN_REPLY) and len(body) >= _OPEN.size:
+            self._used = time.monotonic()
+            self._host.on_message(self, body)
+        elif kind in (OPEN_REQUEST, OPEN_REPLY) and len(body) >= OPEN.size:
             self._open(kind == OPEN_REPLY, number, body)
         elif kind in (STOP_REQUEST, STOP_REPLY):
-            self.stop(number, kind == STOP_REPLY)
+            self.out.stop(number, kind == STOP_REPLY)
         elif kind != ATTACHED:
             raise StreamBroken(f"a frame of kind {kind} with {len(body)} bytes")
 
     def _open(self, is_reply: bool, number: int, body: bytes) -> None:
-        size, oldest = _OPEN.unpack_from(body)
+        size, oldest = OPEN.unpack_from(body)
         key = (number, is_reply)
-        if key in self._incoming or size == 0 or oldest > number or len(body) > _OPEN.size + m.MAX_METHOD:
+        if key in self._incoming or size == 0 or oldest > number or len(body) > OPEN.size + m.MAX_METHOD:
             raise StreamBroken(f"request {number} announces {size} bytes in the wrong place")
-        self.used = time.monotonic()
-        method = None if is_reply else body[_OPEN.size :]
-        view = self._host.admit(self.session, number, method, size)
+        if len(self._incoming) >= _MAX_INCOMING:
+            raise StreamBroken(f"more than {_MAX_INCOMING} payloads at once")
+        self._used = time.monotonic()
+        method = None if is_reply else body[OPEN.size :]
+        view = self._host.admit(self, number, method, size)
         if view is None:
-            self._queue(STOP_REPLY if is_reply else STOP_REQUEST, number, b"")
+            self.out.refuse(number, is_reply)
             return
-        self._incoming[key] = _Incoming(method, oldest, view)
+        self._incoming[key] = _Incoming(method, oldest, view, self._used)
 
     def _target(self, number: int, is_reply: bool, size: int) -> memoryview | None:
         """Return where a chunk belongs; None for a payload that was refused and not stopped in time."""
@@ -365,11 +254,11 @@ class Stream:
         incoming.offset += size
         if incoming.offset == len(incoming.view):
             del self._incoming[number, is_reply]
-            self._host.on_large(self.session, number, incoming.oldest, incoming.method, incoming.view)
+            self._host.on_large(self, number, incoming.oldest, incoming.method, incoming.view)
 
     async def _take_raw(self, length: int, number: int, is_reply: bool) -> bool:
         """Receive an unsealed chunk straight into its place."""
-        self._start += _FRAME.size
+        self._start += FRAME.size
         target = self._target(number, is_reply, length) or memoryview(bytearray(length))
         have = min(length, self._end - self._start)
         target[:have] = memoryview(self._buffer)[self._start : self._start + have]
@@ -379,6 +268,7 @@ class Stream:
             if not received:
                 return False
             have += received
+            self._num_bytes += received
         self.heard = time.monotonic()
         if (number, is_reply) in self._incoming:
             self._advance(number, is_reply, length)
@@ -389,7 +279,7 @@ class Stream:
         incoming = self._incoming.pop((number, is_reply), None)
         if incoming is not None:
             self._account.free_in(len(incoming.view))
-            self._queue(STOP_REPLY if is_reply else STOP_REQUEST, number, b"")
+            self.out.refuse(number, is_reply)
 
     def cancel(self) -> None:
         """Make the stream end."""
@@ -400,10 +290,6 @@ class Stream:
         """Free what it holds; only after its tasks have ended."""
         for incoming in self._incoming.values():
             self._account.free_in(len(incoming.view))
-        for outgoing in self._large:
-            self._over(outgoing)
-        self._account.free_out(sum(map(len, self._small)))
         self._incoming.clear()
-        self._large.clear()
-        self._small.clear()
+        self.out.close()
         self.socket.close()

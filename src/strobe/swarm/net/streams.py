@@ -22,15 +22,18 @@ from strobe.swarm.net import message as m
 from strobe.swarm.net.buffers import Buffers
 from strobe.swarm.net.calls import MAX_MOVES, Call, Calls
 from strobe.swarm.net.cipher import InvalidTag, Suite, nonce
+from strobe.swarm.net.frame import StreamBroken
 from strobe.swarm.net.limits import Limits
 from strobe.swarm.net.network import PeerId, PeerUnreachable
 from strobe.swarm.net.packet import ANSWER, ATTACH, HEADER, LINK, pack_reset
 from strobe.swarm.net.ports import tune
 from strobe.swarm.net.serving import Serving
 from strobe.swarm.net.session import Session
-from strobe.swarm.net.stream import Ciphers, Stream, StreamBroken
+from strobe.swarm.net.stream import Ciphers, Stream
 
 _ATTACH_S = 5.0
+_GOODBYE_S = 1.0
+_REST_BYTES = 64 << 10
 _COUNT = struct.Struct("<Q")
 
 
@@ -39,6 +42,11 @@ def _keys(session: Session, opener: PeerId, count: int) -> tuple[bytes, bytes, b
     secret = session.keys.stream_secret
     derived = HKDF(SHA256(), 96, None, b"stream" + opener + _COUNT.pack(count)).derive(secret)
     return derived[:32], derived[32:64], derived[64:]
+
+
+def _waiting(session: Session) -> list[Call]:
+    """Return the calls that wait for a stream to be opened."""
+    return [call for call in session.calls.values() if call.on_stream and call.stream is None]
 
 
 class Streams:
@@ -52,7 +60,7 @@ class Streams:
         calls: Calls,
         serving: Serving,
         find_session: Callable[[int], Session | None],
-        on_message: Callable[[Session, bytes, bool], None],
+        on_message: Callable[[Session, bytes, Stream], None],
         on_session_lost: Callable[[Session, list[Call]], None],
         to_relay: Callable[[socket.socket, bytes], Awaitable[None]],
     ) -> None:
@@ -105,28 +113,33 @@ class Streams:
             if session.finish is not None:  # by datagram, while the connection is being made
                 session.port.send(session.finish, session.address)
             self._spawn(self._open(session))
-        # else: all calls marked as on_stream are submitted when it is open
+        # else: all that wait for it are submitted when it is open
 
     @staticmethod
     def _submit(stream: Stream, call: Call) -> None:
+        call.stream = stream
         call.sent_at = time.monotonic()
         oldest = next(iter(stream.session.calls))
         if len(call.payload) + m.OVERHEAD > stream.session.max_message:
-            stream.send_request(call.number, oldest, call.method, call.payload)
+            stream.out.send_request(call.number, oldest, call.method, call.payload)
         else:
-            stream.send(m.request(call.number, oldest, call.method, call.payload))
+            stream.out.send(m.request(call.number, oldest, call.method, call.payload))
 
-    def cancel(self, session: Session, number: int, *, unheard_since: float | None = None) -> None:
-        """Give up a call; a stream on which nothing came since it was made is taken for dead."""
-        stream = session.stream
-        if stream is None:
-            return
-        if unheard_since is not None and stream.heard <= unheard_since:
-            stream.cancel()
-            return
-        stream.stop(number, is_reply=False)
-        stream.give_up(number, is_reply=True)
-        stream.send(m.note(m.CANCEL, number))
+    @staticmethod
+    def cancel(session: Session, number: int, way: Stream | None, *, unheard_since: float | None = None) -> None:
+        """Give up a call, and tell the peer the way it went: by a stream, or by datagram.
+
+        A stream on which nothing came since the call was made is taken for dead.
+        """
+        for stream in session.streams:  # the answer may come by another
+            stream.out.stop(number, is_reply=False)
+            stream.give_up(number, is_reply=True)
+        if way is None:
+            session.send(m.note(m.CANCEL, number))
+        elif unheard_since is not None and way.heard <= unheard_since:
+            way.cancel()
+        else:
+            way.out.send(m.note(m.CANCEL, number))
 
     # -- opening -----------------------------------------------------------------------------------------------------
 
@@ -137,7 +150,7 @@ class Streams:
             self._opening.discard(session)
             contact = session.contact
             reason = f"no TCP connection to {contact.host} port {contact.port}: {exc or 'timed out'}"
-            for call in [call for call in session.calls.values() if call.on_stream]:
+            for call in _waiting(session):
                 self._calls.leave(call)
                 if not call.future.done():
                     call.future.set_exception(PeerUnreachable(reason))
@@ -149,9 +162,9 @@ class Streams:
         cipher = self._suite.cipher
         ciphers = Ciphers(cipher(out), cipher(into), self._suite.tag_bytes)
         stream = Stream(sock, session, ciphers, self, dialled=True)
-        session.stream = stream
+        session.streams += (stream,)
         self._opening.discard(session)
-        for call in [call for call in session.calls.values() if call.on_stream]:
+        for call in _waiting(session):
             self._submit(stream, call)
         await self._run(stream, first=head + cipher(proof).encrypt(nonce(0), b"", head))
 
@@ -167,12 +180,15 @@ class Streams:
                 continue
             sock.setblocking(False)
             self.welcome(sock)
+            await asyncio.sleep(0)  # however many wait at the door, who has to go is gone before the next comes in
 
     def welcome(self, sock: socket.socket) -> None:
         """Take a connection of which nothing is known yet."""
         # The newest gets in: an honest peer needs a round trip, who holds its place longer loses it.
         if len(self._unattached) >= self._limits.max_unattached:
-            next(iter(self._unattached)).cancel()
+            oldest = next(iter(self._unattached))
+            del self._unattached[oldest]
+            oldest.cancel()
         self._unattached[self._spawn(self._welcome(sock))] = None
 
     async def _welcome(self, sock: socket.socket) -> None:
@@ -184,8 +200,9 @@ class Streams:
             stream = None if is_relayed else self._attached(sock, packet)
             if stream is None and not is_relayed:
                 self.rejected += 1
-                with contextlib.suppress(BlockingIOError):
+                with contextlib.suppress(OSError, asyncio.TimeoutError):
                     sock.send(pack_reset(HEADER.unpack_from(packet)[1]))
+                    await asyncio.wait_for(self._rest(sock), _GOODBYE_S)
         except (OSError, EOFError, asyncio.TimeoutError):
             self.rejected += 1
         finally:
@@ -194,8 +211,8 @@ class Streams:
         if (task := asyncio.current_task()) is not None:
             self._unattached.pop(task, None)
         if stream is not None:
-            self._make_room()
-            stream.announce()
+            self._make_room(stream)
+            stream.out.announce()
             await self._run(stream)
         elif is_relayed:
             await self._to_relay(sock, packet)
@@ -212,6 +229,14 @@ class Streams:
                 have += received
         return bytes(packet)
 
+    @staticmethod
+    async def _rest(sock: socket.socket) -> None:
+        """Read until the other end hangs up: closing before that would take back what was said last."""
+        sock.shutdown(socket.SHUT_WR)
+        room = bytearray(_REST_BYTES)
+        while await asyncio.get_running_loop().sock_recv_into(sock, room):
+            pass
+
     def _attached(self, sock: socket.socket, packet: bytes) -> Stream | None:
         kind, index, count = HEADER.unpack_from(packet)
         session = self._find_session(index)
@@ -226,14 +251,19 @@ class Streams:
         session.attached.mark(count)
         ciphers = Ciphers(cipher(out), cipher(into), self._suite.tag_bytes)
         stream = Stream(sock, session, ciphers, self, dialled=False)
-        session.stream = stream
+        session.streams += (stream,)
         session.finish = None
         return stream
 
-    def _make_room(self) -> None:
-        if len(self.live) >= self._limits.max_streams:
-            # Whoever uses it opens another; with none idle, the one that moved longest ago goes.
-            min(self.live, key=lambda stream: (not stream.is_idle, stream.moved)).cancel()
+    def _make_room(self, newcomer: Stream) -> None:
+        limits, account = self._limits, newcomer.session.account
+        own = [stream for stream in self.live if stream.session.account is account]
+        for known, most in ((own, limits.max_streams_per_peer), (self.live, limits.max_streams)):
+            if len(known) >= most:
+                # Whoever uses it opens another; with none idle, the one that moved longest ago goes.
+                victim = min(known, key=lambda stream: (not stream.is_idle, stream.moved))
+                self.live.discard(victim)  # not to be chosen again until it has ended
+                victim.cancel()
 
     # -- life --------------------------------------------------------------------------------------------------------
 
@@ -243,7 +273,7 @@ class Streams:
         try:
             if first:
                 await loop.sock_sendall(stream.socket, first)
-            stream.tasks = (loop.create_task(stream.write()), loop.create_task(stream.read()))
+            stream.tasks = (loop.create_task(stream.out.write()), loop.create_task(stream.read()))
             await asyncio.wait(stream.tasks, return_when=asyncio.FIRST_COMPLETED)
         except OSError:
             self.rejected += 1
@@ -252,8 +282,9 @@ class Streams:
                 await self._end(stream)
             finally:
                 self.live.discard(stream)
+                is_forgotten = stream.is_forgotten()
                 stream.close()
-                self._lost(stream)
+                self._lost(stream, is_forgotten)
 
     async def _end(self, stream: Stream) -> None:
         for task in stream.tasks:
@@ -264,14 +295,15 @@ class Streams:
             elif isinstance(ended, Exception) and not isinstance(ended, OSError):
                 raise ended
 
-    def _lost(self, stream: Stream) -> None:
+    def _lost(self, stream: Stream, is_forgotten: bool) -> None:
         session = stream.session
-        if session.stream is not stream:
-            return
-        session.stream = None
-        session.replies.lose_sent()
-        orphans = [call for call in session.calls.values() if call.on_stream and not call.future.done()]
-        if not stream.is_attached and session.finish is None:  # the other end does not know it: it has begun anew
+        session.streams = tuple(other for other in session.streams if other is not stream)
+        session.replies.lose_sent(stream)
+        begun = [call for call in session.calls.values() if call.stream is stream]
+        for call in begun:
+            call.stream = None
+        orphans = [call for call in begun if not call.future.done()]
+        if is_forgotten and session.finish is None:  # the other end has begun anew
             for call in orphans:
                 self._calls.leave(call)
             self._on_session_lost(session, orphans)
@@ -310,29 +342,39 @@ class Streams:
 
     # -- what streams tell -------------------------------------------------------------------------------------------
 
-    def on_message(self, session: Session, message: bytes) -> None:
-        self._on_message(session, message, True)
+    def on_message(self, stream: Stream, message: bytes) -> None:
+        self._on_message(stream.session, message, stream)
 
-    def admit(self, session: Session, number: int, method: bytes | None, size: int) -> memoryview | None:
-        is_reply = method is None
-        if number not in session.calls if is_reply else not self._serving.is_new(session, number, True):
+    def admit(self, stream: Stream, number: int, method: bytes | None, size: int) -> memoryview | None:
+        session, now = stream.session, time.monotonic()
+        if method is None:
+            return self._admit_reply(session, number, size, now)
+        if not self._serving.is_new(session, number, now, stream):
             return None
-        refusal = self._serving.reserve(session, method, size)
+        refusal = self._serving.reserve(session, method, size, now)
         if refusal is None:
             return self._buffers.take(size)
-        if is_reply:
-            self._calls.refused(session, number, refusal)
-        elif session.stream is not None:
-            session.stream.send(m.refused(number, refusal))
+        stream.out.send(m.refused(number, refusal))
         return None
 
-    def on_large(self, session: Session, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
+    def _admit_reply(self, session: Session, number: int, size: int, now: float) -> memoryview | None:
+        call = session.calls.get(number)
+        if call is None:
+            return None
+        refusal = call.excess(size) or self._serving.reserve(session, None, size, now)
+        if refusal is None:
+            return self._buffers.take(size)
+        self._calls.refused(session, number, refusal)
+        return None
+
+    def on_large(self, stream: Stream, number: int, oldest: int, method: bytes | None, payload: memoryview) -> None:
+        session = stream.session
         if method is None:
             session.account.free_in(len(payload))
-            self._calls.replied(session, number, payload)
+            self._calls.replied(session, number, payload, in_chunks=True)
         else:
             self._serving.begin(
-                session, number, oldest, method, payload, time.monotonic(), by_stream=True, held=len(payload)
+                session, number, oldest, method, payload, time.monotonic(), way=stream, held=len(payload)
             )
 
     def on_attached(self, stream: Stream) -> None:

@@ -14,12 +14,13 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import msgspec
+import numpy as np
 import torch
 
 from strobe.errors import UsageError
 from strobe.swarm.net.network import Payload, Pieces
 from strobe.swarm.tensors import compression as c
-from strobe.swarm.tensors.dtypes import code_of, dtype_of, memory_of, tensor_at
+from strobe.swarm.tensors.dtypes import array_at, code_of, dtype_of, memory_of, tensor_of
 from strobe.swarm.tensors.layout import (
     DEFAULT_BOUNDS,
     ITEM_BYTES,
@@ -110,9 +111,12 @@ class Message:
         self._entries, self.specs, self.metadata, _ = plan
         self._content = content
 
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the tensors: views of the payload where they were not compressed. Raises MalformedTensors."""
-        return {name: _restored(name, entry, self._content) for name, entry in self._entries.items()}
+    def tensors(self, *, finite: bool = False) -> dict[str, torch.Tensor]:
+        """Return the tensors: views of the payload where they were not compressed.
+
+        Raises MalformedTensors, and with `finite` NotFinite if any has NaN or infinite values.
+        """
+        return {name: _restored(name, entry, self._content, finite) for name, entry in self._entries.items()}
 
 
 def decode(payload: Payload, bounds: Bounds = DEFAULT_BOUNDS) -> Message:
@@ -154,14 +158,20 @@ def _plan(header: bytes, bounds: Bounds) -> _Plan:
 _known_plan = lru_cache(maxsize=_NUM_KNOWN)(_plan)
 
 
-def _restored(name: str, entry: _Entry, content: memoryview) -> torch.Tensor:
-    parts = {
-        part: tensor_at(content[slot.data_offsets[0] : slot.data_offsets[1]], slot.dtype, slot.shape)
+def _restored(name: str, entry: _Entry, content: memoryview, finite: bool) -> torch.Tensor:
+    arrays = {
+        part: array_at(content[slot.data_offsets[0] : slot.data_offsets[1]], slot.dtype, slot.shape)
         for part, slot in entry.parts.items()
     }
-    values = parts[""]
-    if entry.compression != "none":
-        return c.codec(entry.compression).restore(parts, dtype_of(entry.spec.dtype))
-    if values.dtype == torch.bool and values.numel() and values.view(torch.uint8).max() > 1:
-        raise MalformedTensors(f"tensor {name!r:.80} has truth values other than 0 and 1")
+    code, array = entry.spec.dtype, arrays[""]
+    is_plain = entry.compression == "none"
+    if is_plain:
+        values = tensor_of(array, code)
+        if code == "BOOL" and array.size and array.view(np.uint8).max() > 1:
+            raise MalformedTensors(f"tensor {name!r:.80} has truth values other than 0 and 1")
+    else:
+        parts = {part: tensor_of(held, entry.parts[part].dtype) for part, held in arrays.items()}
+        values = c.codec(entry.compression).restore(parts, dtype_of(code))
+    if finite and not (c.is_array_finite(array) if is_plain and code in ("F32", "F64") else c.is_finite(values)):
+        raise c.NotFinite(f"{name} has NaN or infinite values")
     return values

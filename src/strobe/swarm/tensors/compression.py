@@ -1,8 +1,8 @@
 """Lossy ways to send floating-point tensors in fewer bytes, each with a bound on what it changes.
 
     none        exact
-    fp16        half precision, values beyond ±65504 clamped: |error| ≤ |x|·2⁻¹¹, or 2⁻²⁵ below 2⁻¹⁴
-    bf16        |error| ≤ |x|·2⁻⁸, the whole range of float32
+    fp16        half precision, finite values beyond ±65504 clamped: |error| ≤ |x|·2⁻¹¹, or 2⁻²⁵ below 2⁻¹⁴
+    bf16        |error| ≤ |x|·2⁻⁸, or 2⁻¹³⁴ below 2⁻¹²⁶; the whole range of float32
     uniform8    256 levels from the tensor's least to its greatest value: |error| ≤ (max - min)/510
     quantile8   256 levels where the values are: |error| ≤ half the widest gap between neighbouring levels; on values
                 with heavy tails the median error is a fraction of uniform8's
@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from strobe.errors import UsageError
 from strobe.swarm.tensors.layout import MalformedTensors
@@ -31,8 +32,8 @@ _BLOCK: Final = 4096
 _LEVELS: Final = 256
 _SAMPLE: Final = 100_000
 _MAX_FP16: Final = 65504.0
-#: elements from which on torch uses threads
-_LARGE: Final = 32_768
+#: elements up to which BLAS uses no threads
+_FEW: Final = 8192
 
 
 class NotFinite(UsageError):
@@ -43,16 +44,24 @@ def is_finite(tensor: torch.Tensor) -> bool:
     """Tell whether all values are finite, in one pass without temporaries unless one is not."""
     if not tensor.is_floating_point():
         return True
-    # NaN and infinities survive a sum; a sum that overflowed although all are finite is looked at again.
-    return math.isfinite(_sum(tensor)) or bool(torch.isfinite(tensor).all())
+    if tensor.is_cpu and tensor.dtype in (torch.float32, torch.float64):
+        return is_array_finite(tensor.detach().numpy())
+    return math.isfinite(float(tensor.sum())) or bool(torch.isfinite(tensor).all())
 
 
-def _sum(tensor: torch.Tensor) -> float:
-    if tensor.numel() >= _LARGE and tensor.is_cpu and tensor.dtype in (torch.float32, torch.float64):
-        # Not by torch, whose threads would spin on afterwards, while another thread's batch is in an expert.
+def is_array_finite(array: NDArray[Any]) -> bool:
+    """The same of float32 or float64 values.
+
+    Not by torch, which takes long to begin with few, and whose threads would spin on after many, while another
+    thread's batch is in an expert.
+    """
+    # NaN and infinities survive a sum; one that overflowed although all are finite is looked at again.
+    if array.size <= _FEW:
+        total = np.vdot(array, array)  # which has no warnings: to turn those off takes longer than all of the rest
+    else:
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.add.reduce(tensor.detach().numpy(), axis=None))
-    return float(tensor.sum())
+            total = np.add.reduce(array, axis=None)
+    return math.isfinite(total) or bool(np.isfinite(array).all())
 
 
 class Codec(Protocol):
@@ -73,7 +82,7 @@ class _Narrow:
 
     def compress(self, tensor: torch.Tensor) -> dict[str, torch.Tensor]:
         if self._limit is not None:
-            tensor = tensor.clamp(-self._limit, self._limit)
+            tensor = _clamped(tensor, self._limit)
         return {"": tensor.to(self._dtype)}
 
     def restore(self, parts: Parts, dtype: torch.dtype) -> torch.Tensor:
@@ -161,6 +170,14 @@ def _finite(tensor: torch.Tensor) -> torch.Tensor:
     if not is_finite(values):
         raise NotFinite("a tensor with NaN or infinite values cannot be compressed to 8 bits; use none, fp16 or bf16")
     return values
+
+
+def _clamped(tensor: torch.Tensor, limit: float) -> torch.Tensor:
+    """Return finite values within the limit; the others stay what they are, so that whoever refuses them can."""
+    low, high = (bound.item() for bound in tensor.aminmax())
+    if -limit <= low and high <= limit:  # false if there is a NaN
+        return tensor
+    return torch.where(tensor.isinf(), tensor, tensor.clamp(-limit, limit))
 
 
 def _blocks(flat: torch.Tensor) -> torch.Tensor:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from strobe.errors import UsageError
 
@@ -19,6 +21,19 @@ _TORCH: Final[dict[str, torch.dtype]] = {
     "I8": torch.int8,
     "U8": torch.uint8,
     "BOOL": torch.bool,
+}
+#: what numpy calls them; it does not know BF16, whose bytes it can hold all the same
+_NUMPY: Final[dict[str, type[np.generic]]] = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "BF16": np.int16,
+    "I64": np.int64,
+    "I32": np.int32,
+    "I16": np.int16,
+    "I8": np.int8,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
 }
 _CODES: Final = {dtype: code for code, dtype in _TORCH.items()}
 
@@ -48,14 +63,18 @@ def memory_of(tensor: torch.Tensor) -> memoryview:
     return memoryview(tensor.numpy()).cast("B")
 
 
-def tensor_at(content: memoryview, code: str, shape: tuple[int, ...]) -> torch.Tensor:
-    """Return a tensor over this memory, which it keeps alive; read-only or misplaced memory is copied first."""
-    dtype = _TORCH[code]
-    if not len(content):
-        return torch.empty(shape, dtype=dtype)
-    if content.readonly:
-        content = memoryview(bytearray(content))
-    flat = torch.frombuffer(content, dtype=dtype)
-    if flat.data_ptr() % dtype.itemsize:  # some processors do not read such items at all
-        flat = torch.frombuffer(bytearray(content), dtype=dtype)
-    return flat.view(shape)
+def array_at(content: memoryview, code: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array over this memory, which it keeps alive; read-only or misplaced memory is copied first."""
+    if not content:
+        return np.empty(shape, _NUMPY[code])
+    # frombuffer holds the memory as others do (the buffer cannot be resized, so nobody takes it for free); an ndarray
+    # that is made over it directly only knows where it is.
+    array: NDArray[Any] = np.frombuffer(bytearray(content) if content.readonly else content, _NUMPY[code])
+    array = array.reshape(shape)
+    return array if array.flags.aligned else array.copy()  # some processors do not read such items at all
+
+
+def tensor_of(array: NDArray[Any], code: str) -> torch.Tensor:
+    """Return an array of `array_at` as a tensor over the same memory."""
+    tensor = torch.from_numpy(array)
+    return tensor.view(torch.bfloat16) if code == "BF16" else tensor

@@ -82,7 +82,9 @@ def write(
 ) -> Pieces:
     """Return header and tensors (dtype, shape, bytes) as one payload, without copying the tensors."""
     # Widest first: each then begins at a multiple of its item, whatever the sizes of those before it.
-    ordered = sorted(tensors.items(), key=lambda item: -ITEM_BYTES[item[1][0]])
+    ordered = list(tensors.items())
+    if len(ordered) > 1:
+        ordered.sort(key=lambda item: -ITEM_BYTES[item[1][0]])
     described = tuple((name, dtype, shape) for name, (dtype, shape, _) in ordered)
     head = (_known_head if len(described) <= _FEW else _head)(described, tuple((metadata or {}).items()))
     return Pieces((head, *(content for _, (_, _, content) in ordered)))
@@ -150,7 +152,9 @@ def _check(name: str, slot: Slot, bounds: Bounds) -> None:
         raise MalformedTensors(f"a tensor's name has {len(name)} characters; 1 to {_MAX_NAME} are taken")
     if slot.dtype not in ITEM_BYTES:
         raise MalformedTensors(f"tensor {name!r:.80} has dtype {slot.dtype!r:.20}; known are {', '.join(ITEM_BYTES)}")
-    if len(slot.shape) > bounds.max_rank or any(size < 0 for size in slot.shape):
+    # Nor is one without elements so long in other directions that no library could name its shape.
+    room = math.prod(size or 1 for size in slot.shape)
+    if len(slot.shape) > bounds.max_rank or any(size < 0 for size in slot.shape) or room > bounds.max_bytes:
         raise MalformedTensors(f"tensor {name!r:.80} has shape {slot.shape!r:.200}")
     begin, end = slot.data_offsets
     if end - begin != size_of(slot.dtype, slot.shape):

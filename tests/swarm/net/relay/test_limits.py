@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 
 import pytest
@@ -164,6 +165,37 @@ def test_datagrams_overdraw_a_gate_only_so_far() -> None:
     gate = Gate(1000.0, 0.0)
     assert sum(gate.take(10, 0.0) for _ in range(100)) == 50  # a burst of 250, and as much on credit
     assert gate.take(10, 1.0)
+
+
+def test_datagrams_leave_half_of_a_gate_to_connections_that_wait() -> None:
+    async def work() -> None:
+        gate, passed, is_flooded = Gate(1e6, time.monotonic()), 0, True
+
+        async def flood() -> None:
+            while is_flooded:
+                while gate.take(1000, time.monotonic()):
+                    pass
+                await asyncio.sleep(0.001)
+
+        flooding = asyncio.create_task(flood())
+        await asyncio.sleep(0.01)
+        started = time.monotonic()
+        while passed < 200_000 and time.monotonic() < started + 1.5:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(gate.wait(ANN, 10_000), 1.0)
+                passed += 10_000
+        is_flooded = False
+        await flooding
+        assert passed == 200_000  # in 0.4 s, and what the flood had on credit before
+
+    run(work())
+
+
+def test_what_connections_leave_of_a_gate_is_for_datagrams() -> None:
+    gate = Gate(1000.0, 0.0)
+    while gate.take(10, 0.0):
+        pass
+    assert sum(gate.take(10, turn / 100) for turn in range(1, 101)) == 100
 
 
 @given(st.binary(max_size=60))

@@ -13,11 +13,13 @@ from strobe.swarm.net import (
     Address,
     Caller,
     Identity,
+    Limits,
     Payload,
     PeerId,
     PeerNetwork,
     PeerUnreachable,
     RelayLimits,
+    ReplyTooLarge,
 )
 from strobe.swarm.net.cipher import AES_GCM, Suite
 from strobe.swarm.net.identity import peer_text
@@ -58,6 +60,17 @@ def test_calls_of_any_size_get_through_and_back(suite: Suite) -> None:
                 assert bytes(answer) == bytes(size)
             assert middle.relaying.relay is not None
             assert middle.relaying.relay.num_circuits == 1
+
+    run(work())
+
+
+def test_a_reply_over_what_the_call_takes_is_refused_through_a_relay_too() -> None:
+    async def work() -> None:
+        async with peers(1) as (ann,), relay() as middle, sheltered(middle.address) as bob:
+            for size in (101, 5_000, 5 * MB):
+                with pytest.raises(ReplyTooLarge, match=f"{size} bytes; at most 100 are taken"):
+                    await ann.call(bob.address.contact, "echo", bytes(size), timeout_s=20, max_reply=100)
+            assert len(await ann.call(bob.address.contact, "echo", bytes(100), timeout_s=20, max_reply=100)) == 100
 
     run(work())
 
@@ -271,6 +284,35 @@ def test_a_peer_is_followed_when_its_nat_gives_it_another_port() -> None:
             assert seen[0].contact.port != seen[1].contact.port
             assert bob.num_sessions == 1
             assert await bob.call(seen[1].contact, "echo", b"back", timeout_s=10) == b"back"
+
+    run(work())
+
+
+def test_a_sheltered_peer_answers_by_the_way_it_is_asked_after_the_one_before_was_forgotten() -> None:
+    async def work() -> None:
+        limits = RelayLimits(circuit_idle_s=0.01)
+        async with peers(1) as (ann,), relay(limits) as middle, sheltered(middle.address) as bob:
+            contact = bob.address.contact
+            assert await ann.call(contact, "count", b"", timeout_s=10) == b"1"
+            await asyncio.sleep(0.02)
+            assert middle.relaying.relay is not None
+            middle.relaying.relay.sweep(time.monotonic())
+            bob.relaying.ends.sweep(time.monotonic() + 3000)
+            assert await ann.call(contact, "count", b"", timeout_s=2) == b"2"
+            assert bytes(await ann.call(contact, "echo", bytes(MB), timeout_s=10)) == bytes(MB)
+            assert ann.handshakes.completed == 2  # with the relay and with bob, once each
+
+    run(work())
+
+
+def test_a_relay_shakes_hands_again_with_those_it_shelters() -> None:
+    async def work() -> None:
+        rarely = Limits(relay_renew_s=60.0)
+        async with peers(1) as (ann,), relay() as middle, sheltered(middle.address, limits=rarely) as bob:
+            assert middle.relaying.relay is not None
+            (reservation,) = middle.relaying.relay._reservations.values()
+            middle.forget(reservation.contact)
+            assert await ann.call(bob.address.contact, "echo", b"x", timeout_s=2) == b"x"
 
     run(work())
 

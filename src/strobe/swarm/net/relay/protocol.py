@@ -24,8 +24,9 @@ from strobe.swarm.net.packet import HEADER
 RESERVE, OPEN, INCOMING, LINK, DIAL_BACK = (
     f"relay.{name}" for name in ("reserve", "open", "incoming", "link", "dial_back")
 )
-#: no request is longer, with room for fields of later versions
+#: no request is longer, and no answer, with room for fields of later versions
 MAX_REQUEST: Final = 1024
+MAX_REPLY: Final = 1024
 TOKEN_BYTES: Final = 16
 #: what a relay says on a connection when the other end's has come: from here on they talk to each other
 LINKED: Final = b"\x01"

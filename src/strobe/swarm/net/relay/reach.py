@@ -49,7 +49,7 @@ class DialBacks:
     async def _answers(self, contact: Contact) -> bool:
         network = await self._stranger(contact.host)
         try:
-            await network.call(contact, "relay.knock", _KNOCK, timeout_s=_KNOCK_S)
+            await network.call(contact, "relay.knock", _KNOCK, timeout_s=_KNOCK_S, max_reply=0)
         except PeerRefused:
             return True  # there is no such method; what counts is that it said so
         except NetworkError:
@@ -65,17 +65,26 @@ class Asks(Protocol):
     async def ask(self, contact: Contact, method: str, payload: bytes, timeout_s: float) -> Payload: ...
 
 
-async def seen_host(network: Asks, relays: Sequence[Contact], port: int) -> str | None:
-    """Return the host at which strangers reach our port, as one of the relays has tried; None if none could."""
+async def seen_host(network: Asks, relays: Sequence[Contact], port: int, *, own_hosts: Sequence[str]) -> str | None:
+    """Return the host at which strangers reach our port, as one of the relays has tried; None if none could.
+
+    A relay may name whom it likes, and others would call there. So what it names has to be a host of ours, or another
+    relay has to see us there too, unless no other sees us by the same version of IP.
+    """
     request = rp.encode(rp.DialBack(port))
 
-    async def ask(relay: Contact) -> str | None:
+    async def ask(relay: Contact) -> tuple[str, bool] | None:
         try:
             answer = await network.ask(relay, rp.DIAL_BACK, request, _ASK_S)
             verdict = rp.decode(rp.DialledBack, answer)
         except NetworkError:
             return None
-        return numeric(verdict.host) if verdict.is_reachable else None
+        host = numeric(verdict.host)
+        return None if host is None else (host, verdict.is_reachable)
 
-    hosts = await asyncio.gather(*map(ask, relays))
-    return next((host for host in hosts if host is not None), None)
+    verdicts = [verdict for verdict in await asyncio.gather(*map(ask, relays)) if verdict is not None]
+    for place, (host, is_reachable) in enumerate(verdicts):
+        others = [other for other, _ in verdicts[:place] + verdicts[place + 1 :] if (":" in other) == (":" in host)]
+        if is_reachable and (host in own_hosts or host in others or not others):
+            return host
+    return None

@@ -64,7 +64,8 @@ class Relaying:
 
     async def seen_host(self, relays: Sequence[Address], port: int) -> str | None:
         """Return the host at which strangers reach our port, as the relays have tried; None if they cannot."""
-        return await seen_host(self, [relay.contact for relay in relays], port)
+        own_hosts = self._network.address.hosts
+        return await seen_host(self, [relay.contact for relay in relays], port, own_hosts=own_hosts)
 
     # -- where we are ------------------------------------------------------------------------------------------------
 
@@ -92,6 +93,10 @@ class Relaying:
         if relay == self._network.identity.peer_id:
             return self._network.own_contact
         return None if self.reservations is None else self.reservations.contact_of(relay)
+
+    def is_shelter(self, source: SocketAddress) -> bool:
+        """Tell whether a relay that we have a reservation at is to be found there."""
+        return self.reservations is not None and self.reservations.is_held_at(source[0], source[1])
 
     # -- packets and connections -------------------------------------------------------------------------------------
 
@@ -121,7 +126,7 @@ class Relaying:
 
     async def ask(self, contact: Contact, method: str, payload: bytes, timeout_s: float) -> Payload:
         if contact.id != self._network.identity.peer_id:
-            return await self._network.call(contact, method, payload, timeout_s=timeout_s)
+            return await self._network.call(contact, method, payload, timeout_s=timeout_s, max_reply=rp.MAX_REPLY)
         caller = Caller(self._network.own_contact, self._network.identity.public_key)
         if method == rp.INCOMING:
             return self.ends.on_incoming(caller, payload)

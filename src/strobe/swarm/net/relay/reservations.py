@@ -1,7 +1,8 @@
 """Being reached through others: keeps reservations at relays, and knows which of them our address names.
 
 All relays are asked at the start and again every few seconds, which also keeps the way back open in whatever stands
-between. The address names one of them for as long as that one answers, then the next: the others stand by.
+between; each in its own time, so that what one of them says or does is nothing to the others. The address names one of
+them for as long as that one answers, then the next: the others stand by.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from strobe.swarm.net.relay import protocol as rp
 
 _log = logging.getLogger("strobe.swarm.net")
 MAX_RELAYS = 8
+#: however short a reservation a relay gives
+_LEAST_RENEW_S = 1.0
 
 
 class ReservationsHost(Protocol):
@@ -29,6 +32,18 @@ class ReservationsHost(Protocol):
 
     def forget(self, contact: Contact) -> None:
         """Shake hands again with the next call."""
+
+
+class _Place:
+    """What we have at one relay: how often it is renewed, where it is held, or why it is not."""
+
+    __slots__ = ("held_at", "refusal", "relay", "renew_s")
+
+    def __init__(self, relay: Address, renew_s: float) -> None:
+        self.relay = relay
+        self.renew_s = renew_s
+        self.held_at: Contact | None = None
+        self.refusal = ""
 
 
 class Reservations:
@@ -44,70 +59,78 @@ class Reservations:
     ) -> None:
         self._host = host
         self._own_id = own_id
-        self._relays = relays[:MAX_RELAYS]
         self._renew_s = renew_s
+        self._places = [_Place(relay, renew_s) for relay in relays[:MAX_RELAYS]]
         self._on_moved = on_moved
-        self._held: dict[PeerId, Contact] = {}
-        self._refusals: dict[PeerId, str] = {}
-        self._current: Address | None = None
+        self._current: _Place | None = None
 
     @property
     def address(self) -> Address | None:
         """Where others reach us; None before there is any reservation."""
-        relay = self._current
-        return None if relay is None else Address(self._own_id, relay.hosts, relay.port, relay.id)
+        if self._current is None:
+            return None
+        relay = self._current.relay
+        return Address(self._own_id, relay.hosts, relay.port, relay.id)
+
+    @property
+    def _held(self) -> list[Contact]:
+        return [place.held_at for place in self._places if place.held_at is not None]
 
     def contact_of(self, relay: PeerId) -> Contact | None:
         """Return where we reach a relay that we have a reservation at."""
-        return self._held.get(relay)
+        return next((contact for contact in self._held if contact.id == relay), None)
+
+    def is_held_at(self, host: str, port: int) -> bool:
+        return any((contact.host, contact.port) == (host, port) for contact in self._held)
 
     async def begin(self) -> None:
         """Reserve; raises PeerUnreachable if no relay took us."""
-        await self._renew_all()
+        await asyncio.gather(*map(self._renew, self._places))
         if self._current is None:
-            reasons = "; ".join(f"{relay.hosts[0]}:{relay.port} {self._refusals[relay.id]}" for relay in self._relays)
-            raise PeerUnreachable(f"none of {len(self._relays)} relays takes this peer: {reasons}")
+            reasons = "; ".join(f"{each.relay.hosts[0]}:{each.relay.port} {each.refusal}" for each in self._places)
+            raise PeerUnreachable(f"none of {len(self._places)} relays takes this peer: {reasons}")
 
     async def keep(self) -> None:
         """Renew for ever."""
+        await asyncio.gather(*map(self._keep, self._places))
+
+    async def _keep(self, place: _Place) -> None:
         while True:
-            await asyncio.sleep(self._renew_s)
-            await self._renew_all()
+            await asyncio.sleep(place.renew_s)
+            await self._renew(place)
 
-    async def _renew_all(self) -> None:
-        await asyncio.gather(*map(self._renew, self._relays))
-
-    async def _renew(self, relay: Address) -> None:
-        held = self._held.get(relay.id)
-        for contact in (*([held] if held is not None else []), *relay.contacts):
+    async def _renew(self, place: _Place) -> None:
+        held_at = place.held_at
+        for contact in (*([held_at] if held_at is not None else []), *place.relay.contacts):
             try:
-                numeric = await self._host.resolved(contact, self._renew_s / 3)
-                await self._reserve(numeric)
+                numeric = await self._host.resolved(contact, place.renew_s / 3)
+                await self._reserve(place, numeric)
             except NetworkError as exc:
-                self._refusals[relay.id] = str(exc)
+                place.refusal = str(exc)
             else:
-                self._held[relay.id] = numeric
+                place.held_at = numeric
                 break
         else:
-            if self._held.pop(relay.id, None) is not None:
-                _log.warning("relay %s is lost: %s", relay, self._refusals[relay.id])
+            place.held_at = None
+            if held_at is not None:
+                _log.warning("relay %s is lost: %s", place.relay, place.refusal)
         self._settle()
 
-    async def _reserve(self, contact: Contact) -> None:
+    async def _reserve(self, place: _Place, contact: Contact) -> None:
         try:
-            answer = await self._host.ask(contact, rp.RESERVE, b"", self._renew_s / 3)
+            answer = await self._host.ask(contact, rp.RESERVE, b"", place.renew_s / 3)
         except PeerUnreachable:
             # It may be there, and answer to where we are not heard any more: begin anew.
             self._host.forget(contact)
             raise
         reserved = rp.decode(rp.Reserved, answer)
-        self._renew_s = min(self._renew_s, reserved.for_s / 3)
+        place.renew_s = min(self._renew_s, max(_LEAST_RENEW_S, reserved.for_s / 3))
 
     def _settle(self) -> None:
         """Name another relay if the one in our address is lost."""
-        if self._current is not None and self._current.id in self._held:
+        if self._current is not None and self._current.held_at is not None:
             return
-        following = next((relay for relay in self._relays if relay.id in self._held), None)
-        if following is not None and following != self._current:
+        following = next((place for place in self._places if place.held_at is not None), None)
+        if following is not None and following is not self._current:
             self._current = following
             self._on_moved()

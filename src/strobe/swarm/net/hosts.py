@@ -21,14 +21,21 @@ _MAX_KNOWN: Final = 4096
 _known: WeakKeyDictionary[Network, OrderedDict[Address, Contact]] = WeakKeyDictionary()
 
 
-async def heard_at(network: Network, address: Address, *, timeout_s: float) -> Contact:
-    """Return where to call a peer; NetworkError if it has several hosts and answers at none of them."""
+def known_contact(network: Network, address: Address) -> Contact | None:
+    """Return where to call a peer, if there is nothing to find out for that."""
     if len(address.hosts) == 1:
         return address.contact
-    known = _known.setdefault(network, OrderedDict())
-    contact = known.get(address)
+    known = _known.get(network)
+    return None if known is None else known.get(address)
+
+
+async def heard_at(network: Network, address: Address, *, timeout_s: float) -> Contact:
+    """Return where to call a peer; NetworkError if it has several hosts and answers at none of them."""
+    contact = known_contact(network, address)
     if contact is None:
-        contact = known[address] = await _first_heard(network, address.contacts, timeout_s)
+        contact = await _first_heard(network, address.contacts, timeout_s)
+        known = _known.setdefault(network, OrderedDict())
+        known[address] = contact
         if len(known) > _MAX_KNOWN:
             known.popitem(last=False)
     return contact
@@ -57,5 +64,5 @@ async def _first_heard(network: Network, contacts: tuple[Contact, ...], timeout_
 
 async def _knock(network: Network, contact: Contact, timeout_s: float) -> Contact:
     with contextlib.suppress(PeerRefused):
-        await network.call(contact, _KNOCK, b"", timeout_s=timeout_s)
+        await network.call(contact, _KNOCK, b"", timeout_s=timeout_s, max_reply=0)
     return contact
