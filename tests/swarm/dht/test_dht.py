@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -60,6 +61,32 @@ def test_the_same_object_in_coroutines_and_threads(swarm: list[DHT]) -> None:
     assert None not in found
 
 
+def test_async_with_joins_and_leaves_and_the_loop_goes_on() -> None:
+    async def main() -> None:
+        async with DHT(start=False) as first, DHT([first.address], start=False) as second:
+            assert await second.store("k", 1, get_dht_time() + 60, return_future=True)
+            assert await first.get("k", return_future=True) is not None
+            assert await second.join([first.address], return_future=True) == 1
+            assert (await first.get_visible_addresses(return_future=True))[0] == first.address
+        with pytest.raises(DhtStopped):
+            second.get("k")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mute:
+            mute.bind(("127.0.0.1", 0))
+            absent = Address(Identity.generate().peer_id, ("127.0.0.1",), mute.getsockname()[1])
+            waiting = DHT([absent], options=Options(timeout_s=60.0), start=False)
+            joining = asyncio.ensure_future(waiting.__aenter__())
+            await asyncio.sleep(0.1)
+            joining.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await joining
+            assert not any(thread.name == "strobe-dht" for thread in threading.enumerate())
+        with pytest.raises(BootstrapFailed):
+            async with DHT([absent], options=_QUICK, start=False):
+                pass
+
+    asyncio.run(main())
+
+
 async def _num_known(node: Node) -> int:
     return len(node.peers.table)
 
@@ -83,6 +110,21 @@ def test_run_coroutine_sees_the_node_and_its_errors_come_back(swarm: list[DHT]) 
     reply = swarm[0].run_coroutine(_wait_long, return_future=True)
     assert reply.cancel()
     assert swarm[0].run_coroutine(_num_known) == 4
+
+
+def test_waiting_where_the_answer_comes_from_is_told() -> None:
+    with DHT() as dht:
+
+        async def wait(node: Node) -> None:
+            dht.get("k")
+
+        async def do_not_wait(node: Node) -> object:
+            return await dht.get("k", return_future=True)
+
+        reply = dht.run_coroutine(wait, return_future=True)
+        with pytest.raises(UsageError, match="return_future=True"):
+            reply.result(5)
+        assert dht.run_coroutine(do_not_wait) is None
 
 
 @pytest.mark.slow

@@ -7,13 +7,18 @@ import random
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strobe.swarm.dht.id import number
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.protocol import (
     FIND,
+    MAX_ENTRIES,
+    MAX_KEYS,
+    MAX_NEAREST,
     MEET,
     PING,
     STORE,
@@ -29,10 +34,11 @@ from strobe.swarm.dht.protocol import (
     decode,
     encode,
     is_believable,
+    longest_answers,
 )
 from strobe.swarm.dht.sim.loop import clock, run
 from strobe.swarm.dht.sim.world import World
-from strobe.swarm.net.network import Caller, PeerRefused
+from strobe.swarm.net.network import Caller, PeerRefused, ReplyTooLarge
 from tests.swarm.dht.swarms import Swarm
 
 _KINDS = (Ping, Pong, Meet, Find, Found, Store, Stored)
@@ -50,7 +56,7 @@ def _valid_messages(rng: random.Random) -> list[bytes]:
     entries = [(b"", b"\x01", clock() + 50), (b"\xa1s", b"\x02", clock() + 60)]
     contact = (rng.randbytes(20), "10.0.0.9", 4000)
     return [
-        encode(Ping(5.0, True)),
+        encode(Ping(5.0)),
         encode(Meet(5.0, [contact])),
         encode(Find(5.0, 20, True, places, [1, 2, 3])),
         encode(Store(5.0, False, [StoreItem(place, 0, entries) for place in places])),
@@ -142,6 +148,54 @@ def test_a_liar_cannot_break_the_gets_and_stores_of_others() -> None:
         swarm.check()
 
     run(main())
+
+
+def test_an_answer_longer_than_any_can_be_is_not_read_and_its_peer_counts_as_silent() -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(2)
+        ann, eve = swarm.nodes
+        contact = eve.network.address.contact
+        questions = (
+            (PING, Ping(0.0), Pong, 20_000),
+            (FIND, Find(0.0, 1, False, [b"k" * 20], []), Found, 2_000_000),
+            (STORE, Store(0.0, False, []), Stored, 500_000),
+        )
+        for method, question, kind, size in questions:
+            ann.peers.heard(contact, clock())
+            eve.network.serve(method, lambda caller, payload, size=size: bytes(size))  # type: ignore[misc]
+            with pytest.raises(ReplyTooLarge, match=f"{size} bytes"):
+                await ann.exchange.ask(contact, method, question, kind)
+            assert ann.peers.is_silent(number(contact.id), clock())
+        swarm.check()
+
+    run(main())
+
+
+def test_who_asks_for_no_contacts_is_refused() -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(2)
+        ann, eve = swarm.nodes
+        with pytest.raises(PeerRefused, match=">= 1"):
+            await eve.network.call(
+                ann.network.address.contact, FIND, encode(Find(0.0, 0, False, [bytes(20)], [])), timeout_s=1.0
+            )
+        swarm.check()
+
+    run(main())
+
+
+def test_the_longest_honest_answers_are_taken() -> None:
+    longest = longest_answers(1 << 20)
+    nearest = [[4095] * MAX_NEAREST] * MAX_KEYS
+    contacts = [(b"\xff" * 20, "f" * 45, 65535)] * (MAX_KEYS * MAX_NEAREST)
+    records = [[(b"", bytes((1 << 20) - 200), 1.5)], *[[]] * (MAX_KEYS - 1)]
+    answers = [
+        Pong(1.5, "f" * 45, 65535),
+        Found(records, nearest, contacts),
+        Stored(bytes(MAX_ENTRIES), dict(enumerate(nearest)), contacts),
+    ]
+    for answer in answers:
+        assert len(encode(answer)) <= longest[type(answer)]
 
 
 def test_contacts_are_believed_only_where_they_can_be() -> None:

@@ -141,6 +141,62 @@ def test_a_host_where_peers_answer_may_have_many() -> None:
     assert sorted(asked) == list(range(1, 150))
 
 
+def _contact(peer: int, host: str) -> Contact:
+    return Contact(PeerId(peer.to_bytes(20, "big")), host, 4000)
+
+
+def test_a_peer_that_does_not_answer_is_asked_wherever_others_say_it_is() -> None:
+    lookup = Lookup([0], width=1)
+    lookup.contacts = {1: _contact(1, "10.0.0.1")}
+    lookup.learn(0, [1])
+    assert lookup.take(9) == (1, [0])
+    lookup.learn_address(1, _contact(1, "10.0.0.2"), PeerId(b"a" * 20))
+    assert lookup.take(9) is None, "while it may still answer where it was asked first"
+    lookup.failed(1, [0])
+    assert lookup.take(9) == (1, [0])
+    assert lookup.contacts[1] == _contact(1, "10.0.0.2")
+    lookup.failed(1, [0])
+    assert lookup.take(9) is None
+    lookup.learn_address(1, _contact(1, "10.0.0.1"), PeerId(b"b" * 20))
+    assert lookup.take(9) is None, "there it was asked"
+    lookup.learn_address(1, _contact(1, "10.0.0.3"), PeerId(b"a" * 20))
+    assert lookup.take(9) is None, "who was wrong once has had its turn"
+    lookup.learn_address(1, _contact(1, "10.0.0.3"), PeerId(b"c" * 20))
+    assert lookup.take(9) == (1, [0])
+    lookup.answered(1, [0])
+    assert lookup.is_settled(0)
+    lookup.failed(1, [0])
+    assert lookup.is_settled(0), "it has answered, though not everywhere"
+
+
+def test_a_late_answer_lets_the_peer_be_asked_what_was_due_for_it_meanwhile() -> None:
+    lookup = Lookup([0, 0], width=1)
+    lookup.learn(0, [1])
+    lookup.learn(1, [1, 2])
+    assert lookup.take(1) == (1, [0]), "and 1 is due for it, in the next message"
+    lookup.failed(1, [0])
+    assert lookup.take(9) == (2, [1])
+    lookup.answered(2, [1])
+    lookup.answered(1, [0])
+    assert not lookup.is_settled(1), "1 is nearer than 2"
+    assert lookup.take(9) == (1, [1])
+    lookup.answered(1, [1])
+    assert lookup.is_settled(1)
+    assert lookup.take(9) is None
+
+
+def test_those_who_invent_addresses_of_a_peer_do_not_keep_us_for_ever() -> None:
+    lookup = Lookup([0], width=1)
+    lookup.contacts = {1: _contact(1, "10.0.0.1")}
+    lookup.learn(0, [1])
+    num_asked = 0
+    while (due := lookup.take(9)) is not None:
+        num_asked += 1
+        lookup.learn_address(1, _contact(1, f"10.0.1.{num_asked}"), PeerId(bytes([num_asked]) * 20))
+        lookup.failed(*due)
+    assert num_asked == 5
+
+
 def test_a_finished_key_asks_nobody_else() -> None:
     lookup = Lookup([0, 0], width=2)
     for index in (0, 1):

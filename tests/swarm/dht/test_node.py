@@ -255,6 +255,36 @@ def test_keys_that_no_result_can_be_found_by_are_refused_before_anything_is_writ
     run(main())
 
 
+@pytest.mark.parametrize("names", [[1, True], [0, 0.0], [(1, "a"), (True, "a")]])
+def test_names_that_python_takes_for_one_are_not_mixed_up(names: list[Any]) -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(3)
+        node = swarm.nodes[0]
+        for name in names:
+            assert await node.store(name, repr(name), clock() + 60)
+        with pytest.raises(UsageError, match="cannot be told apart"):
+            await node.get_many(["k", *names])
+        with pytest.raises(UsageError, match="cannot be told apart"):
+            await node.store_many(names, names, clock() + 90)
+        with pytest.raises(UsageError, match="cannot be told apart"):
+            await node.store_many(["d"] * len(names), names, clock() + 90, names)
+        for name in names:
+            got = await node.get(name)
+            assert got is not None
+            assert got.value == repr(name)
+        assert len(await node.get_many([names[0], names[0]])) == 1, "the same twice is no mistake"
+        # Others may write such subkeys one after the other; then the latest counts, whoever holds or reads it.
+        for lifetime_s, subkeys in ((60, names), (90, names[::-1])):
+            for number, subkey in enumerate(subkeys):
+                assert await node.store(f"d{lifetime_s}", repr(subkey), clock() + lifetime_s + number, subkey=subkey)
+            found = await swarm.nodes[1].get(f"d{lifetime_s}", latest=True)
+            assert found is not None
+            assert [(repr(name), entry.value) for name, entry in found.value.items()] == [(repr(subkeys[-1]),) * 2]
+        swarm.check()
+
+    run(main())
+
+
 def test_large_values_and_many_of_them() -> None:
     async def main() -> None:
         swarm = await Swarm.grow(6)
@@ -271,6 +301,25 @@ def test_large_values_and_many_of_them() -> None:
             await swarm.nodes[0].store("too large", largest + b"x", clock() + 60)
         with pytest.raises(UsageError, match=r"2 values; at most 1056768 .* spread it over several keys"):
             await swarm.nodes[0].store_many(["d"] * 2, [largest] * 2, clock() + 60, [1, 2])
+        swarm.check()
+
+    run(main())
+
+
+def test_a_dictionary_of_very_many_subkeys_is_read_and_stored_anew_where_records_may_be_large() -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(2, options=Options(max_record_bytes=4 << 20, cache_nearest=0))
+        writer, other = swarm.nodes
+        for part in range(2):
+            names = [f"{part} {number}" for number in range(5000)]
+            await writer.store_many(["d"] * 5000, names, clock() + 500 + part, names)
+        got = await writer.get("d", latest=True)
+        assert got is not None
+        assert len(got.value) > 8000
+        other.storage.remove(place_of("d"))
+        await asyncio.sleep(80)
+        await writer.upkeep.republish()
+        assert place_of("d") in other.storage
         swarm.check()
 
     run(main())

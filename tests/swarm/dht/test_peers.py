@@ -41,6 +41,33 @@ def test_silence_doubles_and_one_answer_ends_it() -> None:
     assert not peers.is_silent(1, now=45), "it counts from the beginning again"
 
 
+def test_whom_we_know_we_have_not_lost() -> None:
+    peers = _peers(1)
+    peers.remember([_contact(1), _contact(2)])
+    assert peers.lost(now=0, count=5) == [_contact(2)]
+    peers.heard(_contact(2), now=1)
+    assert peers.lost(now=1, count=5) == []
+
+
+def test_silence_at_an_address_that_was_only_said_counts_against_the_address() -> None:
+    peers = _peers(1, 2)
+    false = _contact(1)._replace(host="10.6.6.6")
+    for now in range(3):
+        peers.failed(false, now=now)
+    assert peers.nearest(0, 5, now=3) == [1, 2]
+    assert peers.lost(now=100, count=5) == []
+    assert peers.is_silent_at(false, now=20)
+    assert not peers.is_silent_at(false, now=22), "5 s, then 10, then 20"
+    assert not peers.is_silent_at(_contact(1), now=3)
+    peers.failed(_contact(1), now=30)
+    assert peers.is_silent_at(_contact(1), now=30)
+    assert peers.is_silent(1, now=30)
+    assert not peers.is_silent_at(false, now=30), "it may have moved there"
+    peers.heard(false, now=31)
+    assert peers.nearest(0, 5, now=31) == [1, 2]
+    assert not peers.is_silent_at(false, now=31)
+
+
 def test_memory_of_failures_is_bounded() -> None:
     peers = _peers()
     for peer in range(1, 5000):

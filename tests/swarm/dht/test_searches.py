@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from strobe.swarm.dht.id import place_of
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.options import Options
+from strobe.swarm.dht.protocol import FIND
 from strobe.swarm.dht.sim.loop import clock, run
 from strobe.swarm.dht.value import pack
-from strobe.swarm.net.network import NetworkError
+from strobe.swarm.net.network import Caller, NetworkError, Payload
 from tests.swarm.dht.swarms import Swarm
 
 _UNCACHED = Options(cache_locally=False, cache_nearest=0, cache_on_store=False)
@@ -73,6 +75,36 @@ def test_those_who_share_see_what_this_node_holds_too() -> None:
         for got in await asyncio.gather(*(reader.get("d", latest=True) for _ in range(3))):
             assert got is not None
             assert set(got.value) == {"all", "only here"}
+
+    run(main())
+
+
+@pytest.mark.parametrize("latest", [False, True])
+def test_who_has_stored_reads_that_and_not_what_was_found_on_the_way(latest: bool) -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(1, options=_UNCACHED)
+        holder, client = swarm.nodes[0], await swarm.add(replace(_UNCACHED, client_mode=True))
+        now = clock()
+        assert await client.store("k", "old", now + 50)
+
+        async def slowly(caller: Caller, payload: Payload) -> bytes:
+            answer = holder.service.find(caller, payload)
+            await asyncio.sleep(0.5)
+            return answer
+
+        holder.network.serve(FIND, slowly)
+        before = asyncio.ensure_future(client.get("k", latest=latest))
+        await asyncio.sleep(0.1)
+        assert await client.store("k", "new", now + 60)
+        assert await client.get("k", latest=latest) == ("new", now + 60)
+        assert await before == ("old", now + 50), "who asked earlier has what it asked for"
+        waiting = asyncio.ensure_future(client.get("k", latest=latest))
+        await asyncio.sleep(0.1)
+        assert await client.store("k", "newer", now + 70)
+        await client.close()
+        with pytest.raises(NetworkError, match="closed"):
+            await waiting
+        swarm.check()
 
     run(main())
 

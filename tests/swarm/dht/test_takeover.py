@@ -203,3 +203,59 @@ def test_messages_of_too_many_bytes_or_entries_are_refused_unread() -> None:
         assert not len(victim.storage)
 
     run(main())
+
+
+async def _signing_swarm(count: int) -> tuple[Swarm, list[str]]:
+    """Return a swarm whose peers sign, and the subkeys that each of them alone can write."""
+    swarm, names = Swarm(options=_UNCACHED), []
+    for number in range(count):
+        validator = SignatureValidator(Identity(bytes([number + 1]) * 32))
+        await swarm.add(validator=validator)
+        names.append(f"peer {number}{validator.mark}")
+    return swarm, names
+
+
+def _junk() -> list[list[WireEntry]]:
+    """Return, in two messages, as many subkeys as fill a record to the last few bytes."""
+    expires = clock() + 2e6
+    large: list[WireEntry] = [(pack(f"junk {number}"), pack(b"x" * 20_000), expires) for number in range(52)]
+    small: list[WireEntry] = [(pack(f"more {number}"), pack(number), expires) for number in range(100)]
+    return [large, small]
+
+
+def test_one_who_fills_a_dictionary_shuts_nobody_out_of_it() -> None:
+    async def main() -> None:
+        swarm, names = await _signing_swarm(6)
+        attacker, now = swarm.nodes[0], clock()
+        for victim in swarm.nodes[1:]:
+            for part in _junk():
+                await _send(attacker, victim, "progress", part)
+        for number in range(1, 6):
+            assert await swarm.nodes[number].store("progress", number, now + 60, subkey=names[number])
+            assert await swarm.nodes[number].store("progress", number, now + 60, subkey=f"unsigned {number}")
+        got = await swarm.nodes[2].get("progress", latest=True)
+        assert got is not None
+        assert set(names[1:]) | {f"unsigned {number}" for number in range(1, 6)} <= set(got.value)
+        swarm.check()
+
+    run(main())
+
+
+def test_a_holder_that_answers_first_with_a_full_record_hides_no_subkey() -> None:
+    async def main() -> None:
+        swarm, names = await _signing_swarm(5)
+        now, place, (liar, owner, *_, reader) = clock(), place_of("progress"), swarm.nearest("progress", 5)
+        name = names[swarm.nodes.index(owner)]
+        assert await owner.store("progress", 1, now + 60, subkey=name)
+        assert await owner.store("progress", 2, now + 60, subkey="unsigned")
+        reader.storage.remove(place)
+        liar.storage.remove(place)
+        for subkey, value, expires in [entry for part in _junk() for entry in part]:
+            liar.storage.put(place, value, expires, now, subkey)
+        got = await reader.get("progress", latest=True)
+        assert got is not None
+        assert {name, "unsigned"} <= set(got.value)
+        assert len(got.value) > 40, "what the nearest said was there already"
+        swarm.check()
+
+    run(main())

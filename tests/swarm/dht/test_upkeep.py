@@ -122,6 +122,22 @@ def test_what_was_stored_is_read_without_asking(is_on: bool) -> None:
     run(main())
 
 
+def test_joining_a_peer_that_is_known_is_no_meeting_of_swarms() -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(6)
+        node = swarm.nodes[0]
+        counts = []
+        for _ in range(2):
+            before = node.exchange.num_requests
+            await asyncio.sleep(1500)
+            counts.append(node.exchange.num_requests - before)
+            await node.join([swarm.nodes[1].network.address.contact])
+        assert counts[1] < 2 * counts[0], "it looks around as rarely as before"
+        swarm.check()
+
+    run(main())
+
+
 def test_peers_that_do_not_know_what_time_it_is_do_not_count() -> None:
     async def main() -> None:
         swarm = Swarm()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strobe.errors import UsageError
 from strobe.swarm.dht.id import place_of
 from strobe.swarm.dht.schema import SchemaValidator, Subkeys
 from strobe.swarm.dht.signature import SignatureValidator
@@ -74,6 +77,44 @@ def test_a_schema_knows_right_from_wrong(rule: Any, good: Any, bad: Any) -> None
     assert not SchemaValidator({"k": rule}, allow_extra_keys=False).validate(_record(good, key="other"))
 
 
+class _Picky(msgspec.Struct):
+    number: int
+
+    def __post_init__(self) -> None:
+        assert self.number > 3
+
+
+def _asserts(value: Any) -> bool:
+    assert value["number"] > 3
+    return True
+
+
+def _raises(value: Any) -> bool:
+    if value["number"] <= 3:
+        raise RuntimeError("on purpose")
+    return True
+
+
+def _recurses(value: Any) -> bool:
+    return value["number"] > 3 or _recurses(value)
+
+
+@pytest.mark.parametrize("rule", [_Picky, _asserts, _raises, _recurses])
+def test_a_rule_that_stumbles_over_a_value_refuses_it(rule: Any) -> None:
+    schema = SchemaValidator({"k": rule})
+    assert schema.validate(_record({"number": 4}))
+    assert not schema.validate(_record({"number": 3}))
+    assert schema.merge_with(SchemaValidator({"k": dict[str, int], "d": Subkeys(rule, int)}))
+    assert schema.merge_with(SchemaValidator({"k": Any}))
+    assert schema.validate(_record({"number": 3})), "another rule says that it is right"
+
+
+@pytest.mark.parametrize("rule", [5, "int", Subkeys(str, 5)])
+def test_a_rule_that_is_neither_type_nor_function_is_told(rule: Any) -> None:
+    with pytest.raises(UsageError, match=r"neither a type .* nor a function"):
+        SchemaValidator({"k": rule})
+
+
 def test_schemas_of_subkeys_and_merged_schemas() -> None:
     schema = SchemaValidator({"k": dict[str, int]})
     assert schema.validate(_record(1, "s"))
@@ -84,6 +125,47 @@ def test_schemas_of_subkeys_and_merged_schemas() -> None:
     assert schema.validate(_record("text", 5))
     assert not schema.validate(_record("text", 6))
     assert not schema.validate(_record("text", key="j"))
+
+
+def _is_even(value: Any) -> bool:
+    return bool(value % 2 == 0)
+
+
+def test_validators_keep_their_rules_when_they_are_pickled() -> None:
+    alice = SignatureValidator(_ALICE)
+    rules = {"k": int, "u": str | None, "f": _is_even, "d": dict[str, list[float]], "s": Subkeys(_is_even, bytes)}
+    both = CompositeValidator([alice, SchemaValidator(rules)])
+    again: CompositeValidator = pickle.loads(pickle.dumps(both))
+    good = [
+        _record(1),
+        _record(None, key="u"),
+        _record(2, key="f"),
+        _record([1.5], "s", key="d"),
+        _record(b"", 2, key="s"),
+    ]
+    bad = [_record("1"), _record(1, key="u"), _record(1, key="f"), _record([1], 1, key="d"), _record(b"", 1, key="s")]
+    assert [again.validate(record) for record in good + bad] == [True] * len(good) + [False] * len(bad)
+    mine = _record(1, "s" + alice.mark, key="other")
+    assert both.validate(_signed(again, mine)), "it has the key too"
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(SchemaValidator({"k": lambda value: True}))
+
+
+def test_combining_validators_changes_none_of_them() -> None:
+    numbers, words = SchemaValidator({"k": int}), SchemaValidator({"k": str, "j": str}, allow_extra_keys=False)
+    alice, mallory = SignatureValidator(_ALICE), SignatureValidator(_MALLORY)
+    both = CompositeValidator([numbers, alice])
+    both.extend([words, mallory])
+    assert both.validate(_record(1))
+    assert both.validate(_record("text"))
+    assert not numbers.validate(_record("text"))
+    assert numbers.validate(_record(1, key="j"))
+    assert not words.validate(_record(1))
+    assert not words.validate(_record(1, key="other"))
+    for owner, other in ((alice, mallory), (mallory, alice)):
+        mine = _record(1, owner.mark, key="k")
+        assert other.sign_value(mine) == mine.value, "the key is its owner's alone"
+        assert owner.validate(mine._replace(value=both.sign_value(mine)))
 
 
 def test_a_swarm_refuses_what_is_not_signed_or_not_of_the_form() -> None:

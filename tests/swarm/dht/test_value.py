@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import hashlib
 from typing import Any
 
@@ -45,6 +46,44 @@ def test_garbage_is_a_value_or_undecodable(packed: bytes) -> None:
 def test_what_msgpack_cannot_carry_is_refused(value: Any) -> None:
     with pytest.raises(UsageError):
         pack(value)
+
+
+class _Text(str):
+    def __str__(self) -> str:
+        return "what it shows, not what it is"
+
+
+class _Color(str, enum.Enum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("value", "carried"),
+    [
+        (_Text("t"), "t"),
+        (_Color.RED, "red"),
+        (enum.IntEnum("Number", "ONE").ONE, 1),  # type: ignore[attr-defined]  # made by the call
+        (type("_Count", (int,), {})(2**63), 2**63),
+        (type("_Share", (float,), {})(0.5), 0.5),
+        (type("_Blob", (bytes,), {})(b"b"), b"b"),
+        (type("_Room", (bytearray,), {})(b"r"), b"r"),
+        (bytearray(b"r"), b"r"),
+    ],
+)
+def test_subclasses_of_what_msgpack_carries_travel_as_that(value: Any, carried: Any) -> None:
+    for outer in (value, [value], (value,), {"k": value}):
+        assert pack(outer) == pack(carried if outer is value else _same(outer, carried))
+    assert repr(unpack(pack(value))) == repr(carried)
+
+
+def _same(outer: Any, item: Any) -> Any:
+    return {"k": item} if isinstance(outer, dict) else type(outer)([item])
+
+
+def test_numpy_numbers_that_are_floats_are_carried() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert unpack(pack({"loss": numpy.float64(0.25)})) == {"loss": 0.25}
+    assert place_of(numpy.float64(0.25)) == place_of(0.25)
 
 
 def test_deep_nesting_is_refused_both_ways() -> None:

@@ -6,7 +6,7 @@ anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,15 +47,17 @@ class Batch:
             )
         batch = cls()
         sizes: dict[bytes, int] = {}
-        names: Sequence[Any] = [None] * len(keys) if subkeys is None else subkeys
-        for key, subkey, value, expires in zip(keys, names, values, map(float, expirations), strict=True):
+        names: dict[Any, bytes] = {}
+        subkeys = [None] * len(keys) if subkeys is None else subkeys
+        for key, subkey, value, expires in zip(keys, subkeys, values, map(float, expirations), strict=True):
             if not expires <= now + options.max_lifetime_s:  # also for NaN
                 raise UsageError(
                     f"the value of {key!r:.80} would expire at {expires}, which is {expires - now:.0f} s from now; "
                     f"at most {options.max_lifetime_s:.0f} s are allowed: store it again before it expires"
                 )
-            check_hashable([key, subkey])
+            name = key if subkey is None else (key, subkey)
             place, packed, signed = place_of(key), PLAIN if subkey is None else pack(subkey), pack(value)
+            note_name(names, name, place + packed)
             if validator is not None:
                 signed = validator.sign_value(RawRecord(place, packed, signed, expires))
             if len(signed) > MAX_VALUE_BYTES or len(packed) > MAX_SUBKEY_BYTES:
@@ -64,7 +66,7 @@ class Batch:
                     f"{MAX_VALUE_BYTES} and {MAX_SUBKEY_BYTES} fit: store where to find it instead"
                 )
             sent = batch.records.setdefault(place, [])
-            batch.positions.append((key if subkey is None else (key, subkey), place, len(sent)))
+            batch.positions.append((name, place, len(sent)))
             sent.append((packed, signed, expires))
             sizes[place] = size = sizes.get(place, 0) + cost_of(signed, packed)
             if size > options.max_record_bytes or len(sent) > MAX_ENTRIES:
@@ -75,10 +77,14 @@ class Batch:
         return batch
 
 
-def check_hashable(names: Iterable[Any]) -> None:
-    """Raise UsageError for keys that results could not be found by."""
-    for name in names:
-        try:
-            hash(name)
-        except TypeError as exc:
-            raise UsageError(f"{name!r:.80} cannot be a key or a subkey ({exc}): use a tuple instead") from exc
+def note_name(names: dict[Any, bytes], name: Any, meaning: bytes) -> None:
+    """Note which bytes a name stands for; UsageError if results could not be found by it."""
+    try:
+        noted = names.setdefault(name, meaning)
+    except TypeError as exc:
+        raise UsageError(f"{name!r:.80} cannot be a key or a subkey ({exc}): use a tuple instead") from exc
+    if noted != meaning:
+        raise UsageError(
+            f"{name!r:.80} and another name of this call cannot be told apart by Python, as 1 and True cannot, but are "
+            "two in the swarm: use one of them, or a call for each"
+        )

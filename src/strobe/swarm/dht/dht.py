@@ -10,6 +10,8 @@ awaited. The same object serves ordinary code, threads and coroutines.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import functools
 import os
 import time
@@ -20,7 +22,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, overload
 
 from strobe.errors import UsageError
-from strobe.swarm.dht.host import Host, Job, Plan, ThreadHost
+from strobe.swarm.dht.host import DhtStopped, Host, Job, Plan, ThreadHost
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.opened import ValueWithExpiration
 from strobe.swarm.dht.options import Options
@@ -103,7 +105,7 @@ class DHT:
         try:
             self._address = host.start().result(timeout_s)
         except BaseException:
-            host.stop(timeout_s=5.0)
+            _give_up(host)
             raise
         self._host = host
 
@@ -120,6 +122,23 @@ class DHT:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.shutdown()
+
+    async def __aenter__(self) -> DHT:
+        """Join the swarm while the caller's loop goes on, if the constructor was told not to."""
+        if self._host is None:
+            host = self._new_host(self._plan)
+            try:
+                self._address = await asyncio.wait_for(host.start(), _START_S)
+            except BaseException:
+                await asyncio.to_thread(_give_up, host)
+                raise
+            self._host = host
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.shutdown)
 
     @property
     def address(self) -> Address:
@@ -223,26 +242,41 @@ class DHT:
         """Run `await function(node)` where the node lives; with `process=True`, function and result get pickled."""
         return self._run(function, return_future)
 
-    def join(self, peers: Iterable[str | Address]) -> int:
+    @overload
+    def join(self, peers: Iterable[str | Address], *, return_future: Literal[False] = ...) -> int: ...
+    @overload
+    def join(self, peers: Iterable[str | Address], *, return_future: Literal[True]) -> Reply[int]: ...
+    def join(self, peers: Iterable[str | Address], *, return_future: bool = False) -> int | Reply[int]:
         """Merge with the swarm of these peers; return how many of them answered."""
         contacts = [contact for peer in peers for contact in Address.parse(str(peer)).contacts]
-        return self._run(functools.partial(Node.join, contacts=contacts), False)
+        return self._run(functools.partial(Node.join, contacts=contacts), return_future)
 
-    def get_visible_addresses(self) -> list[Address]:
+    @overload
+    def get_visible_addresses(self, *, return_future: Literal[False] = ...) -> list[Address]: ...
+    @overload
+    def get_visible_addresses(self, *, return_future: Literal[True]) -> Reply[list[Address]]: ...
+    def get_visible_addresses(self, *, return_future: bool = False) -> list[Address] | Reply[list[Address]]:
         """Return where others reach this peer: where it listens, then where they say they see it."""
-        return self._run(_visible_addresses, False)
+        return self._run(_visible_addresses, return_future)
 
-    @overload
-    def _run(self, job: Job[_Result], return_future: Literal[False]) -> _Result: ...
-    @overload
-    def _run(self, job: Job[_Result], return_future: bool) -> _Result | Reply[_Result]: ...
     def _run(self, job: Job[_Result], return_future: bool) -> _Result | Reply[_Result]:
         if self._host is None:
             raise UsageError("this DHT has not started; call start()")
         if os.getpid() != self._pid:
             raise UsageError(f"this DHT belongs to process {self._pid}; make one in this process ({os.getpid()})")
+        if not return_future and self._host.replies_here():
+            raise UsageError(
+                "waiting for the DHT in its own thread would take for ever: await the node's own coroutine, or what "
+                "the call gives with return_future=True"
+            )
         reply = self._host.submit(job)
         return reply if return_future else reply.result()
+
+
+def _give_up(host: Host) -> None:
+    """End a host that did not start. Why it did not is what its user hears, not how hard it is to end."""
+    with contextlib.suppress(DhtStopped):
+        host.stop(timeout_s=5.0)
 
 
 async def _visible_addresses(node: Node) -> list[Address]:

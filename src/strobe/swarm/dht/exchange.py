@@ -16,8 +16,9 @@ from strobe.swarm.dht.protocol import (
     decode,
     encode,
     is_believable,
+    longest_answers,
 )
-from strobe.swarm.net.network import Contact, Network, PeerId, PeerUnreachable
+from strobe.swarm.net.network import Contact, Network, PeerId, PeerUnreachable, ReplyTooLarge
 
 _Answer = TypeVar("_Answer", bound=Message)
 
@@ -26,27 +27,54 @@ class Exchange:
     """A peer's requests to others."""
 
     def __init__(
-        self, network: Network, peers: Peers, *, clock: Callable[[], float], timeout_s: float, serves: bool
+        self,
+        network: Network,
+        peers: Peers,
+        *,
+        clock: Callable[[], float],
+        timeout_s: float,
+        max_record_bytes: int,
+        min_bytes_per_s: int,
+        serves: bool,
     ) -> None:
         self._network = network
         self._timeout_s = timeout_s
+        self._longest = longest_answers(max_record_bytes)
+        self.min_bytes_per_s = min_bytes_per_s
         self.peers = peers
         self.clock = clock
         self.serves = serves
         self.since = clock() if serves else 0.0
         self.num_requests = 0
 
-    async def ask(self, contact: Contact, method: str, request: Message, kind: type[_Answer]) -> _Answer:
-        """Return the answer; NetworkError or Malformed if there is none that can be believed."""
+    async def ask(
+        self, contact: Contact, method: str, request: Message, kind: type[_Answer], *, answer_bytes: int = 0
+    ) -> _Answer:
+        """Return the answer; NetworkError or Malformed if there is none that can be believed.
+
+        What is large is given more time; so is an answer that is known to have many bytes.
+        """
         self.num_requests += 1
+        sent = encode(request)
+        extra_s = self.extra_s(len(sent) + answer_bytes)
         try:
-            payload = await self._network.call(contact, method, encode(request), timeout_s=self._timeout_s)
+            payload = await self._network.call(
+                contact, method, sent, timeout_s=self._timeout_s + extra_s, max_reply=self._longest[kind]
+            )
             answer = decode(kind, payload)
-        except (PeerUnreachable, Malformed):
+        except (ReplyTooLarge, Malformed):
             self.peers.failed(contact, self.clock())
+            raise
+        except PeerUnreachable:
+            if not extra_s:  # else it may be the line that is slow; whether a peer lives is told by small messages
+                self.peers.failed(contact, self.clock())
             raise
         self.peers.heard(contact, self.clock())
         return answer
+
+    def extra_s(self, size_bytes: int) -> float:
+        """Return how much longer than usual a message of this size may take."""
+        return size_bytes / self.min_bytes_per_s if size_bytes > self.min_bytes_per_s else 0.0
 
     def start(self, lookup: Lookup, index: int, peers: list[int]) -> None:
         """Give a lookup its first contacts, out of the table."""
@@ -66,23 +94,30 @@ class Exchange:
         peers: list[int | None] = []
         for place, host, port in named:
             named_peer = number(place)
-            if named_peer not in contacts:
-                if not self._is_usable(named_peer, host, source, now):
-                    peers.append(None)
-                    continue
-                # Where we have heard a peer ourselves is worth more than where others say it is.
-                contacts[named_peer] = self.peers.table.get(named_peer) or Contact(PeerId(place), host, port)
+            known = contacts.get(named_peer)
+            if known is None or known.host != host or known.port != port:
+                contact = self._usable(Contact(PeerId(place), host, port), named_peer, source, now)
+                if known is None:
+                    if contact is None:
+                        peers.append(None)
+                        continue
+                    contacts[named_peer] = contact
+                elif contact is not None and contact != known:
+                    lookup.learn_address(named_peer, contact, source.id)
             peers.append(named_peer)
         for index, positions in nearest:
             check_positions(positions, named)
             lookup.learn(index, [peer for position in positions if (peer := peers[position]) is not None])
 
-    def give_up(self, lookup: Lookup, peers: list[int]) -> None:
+    def give_up(self, contacts: list[Contact]) -> None:
         """Note that these were overdue when nobody waited for them any more."""
-        for peer in peers:
-            if (contact := lookup.contacts.get(peer)) is not None:
-                self.peers.failed(contact, self.clock())
+        for contact in contacts:
+            self.peers.failed(contact, self.clock())
 
-    def _is_usable(self, peer: int, host: str, source: Contact, now: float) -> bool:
-        is_own = peer == self.peers.table.own_id
-        return not is_own and not self.peers.is_silent(peer, now) and is_believable(host, source.host)
+    def _usable(self, named: Contact, peer: int, source: Contact, now: float) -> Contact | None:
+        """Return where to ask a peer that somebody names, or None."""
+        if peer == self.peers.table.own_id or not is_believable(named.host, source.host):
+            return None
+        if not self.peers.is_silent(peer, now) and (known := self.peers.table.get(peer)) is not None:
+            return known  # where we have heard a peer ourselves is worth more than where others say it is
+        return None if self.peers.is_silent_at(named, now) else named

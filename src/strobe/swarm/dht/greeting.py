@@ -41,10 +41,10 @@ class Greeting:
         self._seen_at: dict[tuple[str, int], int] = {}
         self._second_ends, self._num_met = 0.0, 0
 
-    async def ping(self, contact: Contact, *, calls_back: bool = False) -> Pong | None:
+    async def ping(self, contact: Contact, *, is_greeted: bool = False) -> Pong | None:
         """Return a peer's answer, or None."""
         try:
-            pong = await self._exchange.ask(contact, PING, Ping(self._exchange.since, calls_back), Pong)
+            pong = await self._exchange.ask(contact, PING, Ping(self._exchange.since, is_greeted), Pong)
         except (NetworkError, Malformed):
             return None
         place = pong.host, pong.port
@@ -57,7 +57,7 @@ class Greeting:
         """Return by how much a peer's clock is ahead of ours; None if it does not answer."""
         clock = self._exchange.clock
         before = clock()
-        pong = await self.ping(contact, calls_back=self._exchange.serves)
+        pong = await self.ping(contact, is_greeted=self._exchange.serves)
         return None if pong is None else pong.time - (before + clock()) / 2
 
     async def introduce(self, contact: Contact, others: Sequence[Contact]) -> None:
@@ -80,8 +80,8 @@ class Greeting:
     def on_ping(self, caller: Caller, payload: Payload) -> bytes | Awaitable[bytes]:
         """Answer a Ping."""
         request, now = opened(Ping, payload), self._exchange.clock()
-        if request.calls_back:
-            return self._call_back(caller)
+        if request.is_greeted:
+            return self._greet(caller)
         if request.since:
             self._exchange.peers.heard(caller.contact, now, request.since)
         return encode(Pong(now, caller.contact.host, caller.contact.port))
@@ -94,13 +94,18 @@ class Greeting:
         if now >= self._second_ends:
             self._second_ends, self._num_met = now + 1.0, 0
         for place, host, port in request.contacts:
-            peer = number(place)
-            is_new = peer != peers.table.own_id and peer not in peers.table and not peers.is_silent(peer, now)
+            peer, contact = number(place), Contact(PeerId(place), host, port)
+            is_new = peer != peers.table.own_id and peer not in peers.table and not peers.is_silent_at(contact, now)
             if is_new and self._num_met < _MAX_MET_PER_S and is_believable(host, caller.contact.host):
                 self._num_met += 1
-                self._on_stranger(Contact(PeerId(place), host, port))
+                self._on_stranger(contact)
         return encode(Pong(now, caller.contact.host, caller.contact.port))
 
-    async def _call_back(self, caller: Caller) -> bytes:
-        is_reachable = await self.ping(caller.contact) is not None
-        return encode(Pong(self._exchange.clock(), caller.contact.host, caller.contact.port, is_reachable))
+    async def _greet(self, caller: Caller) -> bytes:
+        # Whoever joins is to be known at once, and to know us, though one of the four messages gets lost. It proves
+        # nothing about the caller's port: the ping goes where the caller came from, by the session that it opened.
+        clock = self._exchange.clock
+        before = clock()
+        await self.ping(caller.contact)
+        # The caller takes it for the time in the middle of its own wait.
+        return encode(Pong((before + clock()) / 2, caller.contact.host, caller.contact.port))

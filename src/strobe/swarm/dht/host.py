@@ -7,6 +7,7 @@ and ends all three.
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from strobe.errors import Error
+from strobe.swarm.dht.attempt import Attempt
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.options import Options
 from strobe.swarm.dht.reply import Reply
@@ -93,6 +95,9 @@ class Host(Protocol):
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
         """Run a job; DhtStopped if there is no node any more."""
 
+    def replies_here(self) -> bool:
+        """Whether it is this very thread that replies come from: who waits for one in it waits for ever."""
+
     def stop(self, timeout_s: float) -> None:
         """Close the node and what it lives in; jobs under way fail with DhtStopped."""
 
@@ -105,9 +110,9 @@ class ThreadHost:
         self._stopping = asyncio.Event()
         self._ready: Reply[Address] = Reply()
         self._node: Node | None = None
-        self._jobs: set[asyncio.Task[Any]] = set()
-        self._lock = threading.Lock()  # for what follows, which other threads use as well
-        self._replies: set[Reply[Any]] = set()
+        #: what is awaited, for whom, and what instead of it if it fails
+        self._jobs: dict[asyncio.Future[Any], tuple[Reply[Any], Callable[[], Awaitable[Any]] | None]] = {}
+        self._lock = threading.Lock()  # for posting to the loop, and for saying that nobody may any more
         self._is_over = False
         self._thread = threading.Thread(target=self._run, name="strobe-dht", daemon=True)
 
@@ -125,10 +130,11 @@ class ThreadHost:
         with self._lock:
             if self._is_over:
                 raise DhtStopped("this DHT was shut down; make a new one")
-            self._replies.add(reply)
             self._loop.call_soon_threadsafe(self._begin, job, reply)
-        reply.add_done_callback(lambda _: self._forget(reply))
         return reply
+
+    def replies_here(self) -> bool:
+        return threading.current_thread() is self._thread
 
     def stop(self, timeout_s: float) -> None:
         with self._lock:
@@ -140,33 +146,43 @@ class ThreadHost:
             raise DhtStopped(f"the DHT's thread did not end within {timeout_s:g} s; a job on it blocks")
 
     def _begin(self, job: Job[Any], reply: Reply[Any]) -> None:
-        if self._node is None:
+        if self._is_over:
+            reply.fail(_unfinished())
+        elif self._node is None:
             reply.fail(DhtStopped("this DHT has not started"))
-            return
-        if reply.cancelled():
-            return
-        task = self._loop.create_task(_awaited(job, self._node))
-        self._jobs.add(task)
-        reply.when_cancelled(lambda: self._cancel(task))
-        task.add_done_callback(lambda task: self._end(task, reply))
+        elif not reply.cancelled():
+            try:
+                result = job(self._node)
+            except BaseException as exc:  # noqa: BLE001  # whoever waits for the result gets it, whatever it is
+                reply.fail(exc)
+                return
+            if isinstance(result, Attempt):
+                self._follow(result.first, reply, result.otherwise)
+            else:
+                self._follow(self._loop.create_task(_awaited(lambda: result)), reply)
 
-    def _cancel(self, job: asyncio.Task[Any]) -> None:
+    def _follow(
+        self, work: asyncio.Future[Any], reply: Reply[Any], otherwise: Callable[[], Awaitable[Any]] | None = None
+    ) -> None:
+        self._jobs[work] = reply, otherwise
+        reply.when_cancelled(functools.partial(self._cancel, work))
+        work.add_done_callback(self._end)
+
+    def _cancel(self, work: asyncio.Future[Any]) -> None:
         with self._lock:
             if not self._is_over:
-                self._loop.call_soon_threadsafe(job.cancel)
+                self._loop.call_soon_threadsafe(work.cancel)
 
-    def _end(self, job: asyncio.Task[Any], reply: Reply[Any]) -> None:
-        self._jobs.discard(job)
-        if job.cancelled():
-            reply.fail(DhtStopped("the DHT was shut down before this was done"))
-        elif (error := job.exception()) is not None:
-            reply.fail(error)
+    def _end(self, work: asyncio.Future[Any]) -> None:
+        reply, otherwise = self._jobs.pop(work)
+        if work.cancelled():
+            reply.fail(_unfinished())
+        elif (error := work.exception()) is None:
+            reply.resolve(work.result())
+        elif otherwise is not None:
+            self._follow(self._loop.create_task(_awaited(otherwise)), reply)
         else:
-            reply.resolve(job.result())
-
-    def _forget(self, reply: Reply[Any]) -> None:
-        with self._lock:
-            self._replies.discard(reply)
+            reply.fail(error)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -176,28 +192,39 @@ class ThreadHost:
         finally:
             with self._lock:
                 self._is_over = True
-                left = list(self._replies)
-            for reply in left:  # of jobs that the loop did not get to: nobody else will tell
-                reply.fail(DhtStopped("the DHT was shut down before this was done"))
+            # Nothing is posted any more. Those whose jobs were, and not begun, are told by one more turn of the loop.
+            self._loop.call_soon(self._loop.stop)
+            self._loop.run_forever()
+            for reply, _ in self._jobs.values():  # if it was an error that ended the loop
+                reply.fail(_unfinished())
             self._loop.close()
 
     async def _live(self) -> None:
+        stopping = self._loop.create_task(self._stopping.wait())
+        opening = self._loop.create_task(self._plan.open())
+        await asyncio.wait((stopping, opening), return_when=asyncio.FIRST_COMPLETED)
+        if stopping.done():
+            opening.cancel()  # it may wait for peers much longer than whoever starts us does
         try:
-            self._node = await self._plan.open()
+            self._node = await opening
         except BaseException as exc:  # noqa: BLE001  # whoever waits for the start gets it, whatever it is
-            self._ready.fail(exc)
+            self._ready.fail(_unfinished() if opening.cancelled() else exc)
             return
         self._ready.resolve(self._node.network.address)
-        await self._stopping.wait()
+        await stopping
         await _cancelled(self._jobs)  # before their node goes: they may have something to say goodbye to
         await self._node.close()
 
 
-async def _awaited(job: Job[_Result], node: Node) -> _Result:
-    return await job(node)
+def _unfinished() -> DhtStopped:
+    return DhtStopped("the DHT was shut down before this was done")
 
 
-async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+async def _awaited(begin: Callable[[], Awaitable[_Result]]) -> _Result:
+    return await begin()
+
+
+async def _cancelled(tasks: Iterable[asyncio.Future[Any]]) -> None:
     """Wait until these have ended, having told them to."""
     for task in (left := list(tasks)):
         task.cancel()

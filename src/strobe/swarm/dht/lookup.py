@@ -15,9 +15,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from strobe.swarm.dht.protocol import is_loopback
-from strobe.swarm.net.network import Contact
+from strobe.swarm.net.network import Contact, PeerId
 
 _MAX_ASKED: Final = 200  # about one key: liars who name ever nearer peers do not keep us for ever
+_MAX_ELSEWHERE: Final = 4  # addresses of one peer besides the first that was named, each by another source
 _MAX_UNPROVEN: Final = 16  # at one host: liars who invent peers there do not have us knock many times
 
 
@@ -38,6 +39,8 @@ class Lookup:
         self._out: set[int] = set()  # those that failed, and those that are overdue: the next nearest stand in
         self._unproven: Counter[str] = Counter()  # by host: asked without an answer, less those who answered
         self.contacts: dict[int, Contact] = {}
+        self._elsewhere: dict[int, dict[PeerId, Contact]] = {}  # who says that a peer is not where it was asked first
+        self._tried: set[Contact] = set()  # of peers that were said to be in several places
 
     def learn(self, index: int, peers: Iterable[int]) -> None:
         """Take in peers heard of for a key; their contacts must be in `contacts`."""
@@ -48,17 +51,28 @@ class Lookup:
             near.sort(key=self._targets[index].__xor__)
             self._changed.add(index)
 
+    def learn_address(self, peer: int, contact: Contact, source: PeerId) -> None:
+        """Take in that somebody says a peer is elsewhere than in `contacts`: asked there if it does not answer."""
+        said = self._elsewhere.setdefault(peer, {})
+        if source in said or len(said) == _MAX_ELSEWHERE:
+            return
+        said[source] = contact
+        if peer in self._out and self._move(peer):
+            self._out.discard(peer)
+            self._pending.pop(peer, None)
+            for index, asked in enumerate(self._asked):
+                if peer in asked and peer not in self._answered[index]:
+                    asked.discard(peer)
+                    self._changed.add(index)
+
     def take(self, most: int) -> tuple[int, list[int]] | None:
         """Return a peer to ask and the keys to ask about, at most `most`; None if nothing is due now."""
         if self._changed:
             for index in self._changed:
                 self._plan(index)
             self._changed.clear()
-        while (peer := next((peer for peer in self._pending if not self._is_crowded(peer)), None)) is not None:
+        while (peer := next((peer for peer in self._pending if self._may_be_asked(peer)), None)) is not None:
             waiting = self._pending[peer]
-            if peer in self._out:
-                del self._pending[peer]
-                continue
             if len(waiting) > most:
                 self._pending[peer] = waiting[most:]
                 waiting = waiting[:most]
@@ -83,14 +97,28 @@ class Lookup:
                 changed.add(index)
 
     def failed(self, peer: int, indexes: Iterable[int]) -> None:
-        """Note that a peer did not answer, or is overdue: the next nearest are asked in its place."""
-        self._out.add(peer)
+        """Note that a peer did not answer, or is overdue: the next nearest are asked in its place.
+
+        Unless others say that it is elsewhere: then it is asked there.
+        """
+        indexes = [index for index in indexes if peer not in self._answered[index]]  # elsewhere, it may have
+        if not indexes:
+            return
         self._changed.update(indexes)
-        self._changed.update(self._pending.pop(peer, ()))
+        if self._move(peer):
+            for index in indexes:
+                self._asked[index].discard(peer)
+        else:
+            self._out.add(peer)
+            self._changed.update(self._pending.get(peer, ()))  # for others; for this one too, if it answers after all
 
     def finish(self, index: int) -> None:
         """Ask nobody else about this key."""
         self._finished.add(index)
+
+    def is_finished(self, index: int) -> bool:
+        """Whether nobody else is to be asked about a key."""
+        return index in self._finished
 
     def is_settled(self, index: int) -> bool:
         """Whether nothing more is to be learned about a key."""
@@ -107,12 +135,25 @@ class Lookup:
         """Return who has answered about a key."""
         return self._answered[index]
 
-    def _is_crowded(self, peer: int) -> bool:
-        """Whether too many were asked at the host of this peer for how many of them there are; it waits."""
+    def _move(self, peer: int) -> bool:
+        """Go on to the next address of a peer; return whether there was one."""
+        if (said := self._elsewhere.get(peer)) is None:
+            return False
+        self._tried.add(self.contacts[peer])
+        untried = next((contact for contact in said.values() if contact not in self._tried), None)
+        if untried is None:
+            return False
+        self.contacts[peer] = untried
+        return True
+
+    def _may_be_asked(self, peer: int) -> bool:
+        """Whether a peer is not out, nor were too many asked at its host for how many there are; else it waits."""
+        if peer in self._out:
+            return False
         contact = self.contacts.get(peer)
         if contact is None or self._unproven[contact.host] < _MAX_UNPROVEN:
-            return False
-        return not is_loopback(contact.host)  # where nobody else lives, and those who measure have a thousand peers
+            return True
+        return is_loopback(contact.host)  # where nobody else lives, and those who measure have a thousand peers
 
     def _plan(self, index: int) -> None:
         if index in self._finished:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from strobe.errors import Error
-from strobe.swarm.dht.batch import Batch, check_hashable
+from strobe.swarm.dht.batch import Batch, note_name
 from strobe.swarm.dht.exchange import Exchange
 from strobe.swarm.dht.greeting import Greeting
 from strobe.swarm.dht.id import number, place_of
@@ -85,12 +85,20 @@ class Node:
             is_owned=self._is_owned,
         )
         self.storage = Storage(self._rules, max_bytes=opts.max_storage_bytes, max_share=opts.max_share)
-        self.cache = Storage(self._rules, max_bytes=opts.max_cache_bytes, max_share=opts.max_share)
+        self.cache = Storage(self._rules, max_bytes=opts.max_cache_bytes, max_share=opts.max_share, is_copy=True)
         self.service = Service(
             self.peers, self.storage, self.cache, num_replicas=opts.num_replicas, clock=clock, validator=validator
         )
         serves = not opts.client_mode
-        self.exchange = Exchange(network, self.peers, clock=clock, timeout_s=opts.timeout_s, serves=serves)
+        self.exchange = Exchange(
+            network,
+            self.peers,
+            clock=clock,
+            timeout_s=opts.timeout_s,
+            max_record_bytes=opts.max_record_bytes,
+            min_bytes_per_s=opts.min_bytes_per_s,
+            serves=serves,
+        )
         self.reader = Reader(
             self.exchange,
             beam_size=opts.beam_size,
@@ -216,6 +224,7 @@ class Node:
             keys, values, expiration_time, subkeys, options=self.options, now=now, validator=self._validator
         )
         held = await self.writer.store(batch.records)
+        self._searches.stored(held)
         for place, placed in held.items():
             self._cache_stored(place, batch.records[place], placed.accepted, now)
         return {name: held[place].accepted[position] for name, place, position in batch.positions}
@@ -232,12 +241,13 @@ class Node:
         Without `latest`, the first that is found and has not expired, be it from a cache. With it, all peers near the
         key are asked, and what they say is merged.
         """
-        keys = list(keys)
-        check_hashable(keys)
-        places = {key: place_of(key) for key in keys}
+        places: dict[Any, bytes] = {}
+        for key in keys:
+            note_name(places, key, place_of(key))
         found = await self.find(list(dict.fromkeys(places.values())), latest=latest)
+        now = self.clock()
         return {
-            key: None if (record := found.get(place)) is None else open_record(place, record, self._validator)
+            key: None if (record := found.get(place)) is None else open_record(place, record, self._validator, now)
             for key, place in places.items()
         }
 
@@ -291,12 +301,14 @@ class Node:
                 said = findings.records.get(place)
                 if (record := merge(place, [held] if said is None else [held, said], now, self._rules)) is not None:
                     findings.records[place] = record
-        self._cache_found(findings, now)
+        self._keep_found(findings, now)
         return findings.records
 
-    def _cache_found(self, findings: Findings, now: float) -> None:
+    def _keep_found(self, findings: Findings, now: float) -> None:
         for place, record in findings.records.items():
-            if place not in self.storage and (self.options.cache_locally or place in self.cache):
+            if place in self.storage:
+                self.storage.put_record(place, record, now)
+            elif self.options.cache_locally or place in self.cache:
                 self.cache.put_record(place, record, now)
         if self.options.cache_nearest:
             due: dict[Contact, dict[bytes, Record]] = {}

@@ -28,6 +28,8 @@ class Options:
     timeout_s: float = 3.0
     #: after this, the next nearest is asked as well
     overdue_s: float = 1.0
+    #: what is larger than a second's worth of this gets more time than that: as long as it takes at this rate
+    min_bytes_per_s: int = 64 << 10
     #: answer requests of nobody and appear in nobody's table
     client_mode: bool = False
 
@@ -35,7 +37,8 @@ class Options:
     max_cache_bytes: int = 64 << 20
     #: the part of each that one peer, or all peers of one public network (as above), may take with what they store here
     max_share: float = 0.25
-    #: a key with all its subkeys, each of which counts 200 bytes more: one value of 1 MiB always fits
+    #: of a key with all its subkeys, each of which counts 200 bytes more, that is held or read here: one value of 1 MiB
+    #: always fits. The same for all peers of a swarm: one whose answers are longer than that counts as broken
     max_record_bytes: int = (1 << 20) + (8 << 10)
     #: how far ahead an expiration may be, of what is stored and of what is believed
     max_lifetime_s: float = 30 * 86400.0

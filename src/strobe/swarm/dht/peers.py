@@ -1,8 +1,10 @@
 """Whom this peer knows, and whether they answer: the routing table, the silent ones, and those it has lost.
 
-A peer that does not answer is left out for a while that doubles each time; one answer clears it. Peers that leave the
-table for it are remembered, boundedly, and tried again now and then: that is how two swarms that were cut off from each
-other find together again. Newcomers are noted until `take_newcomers`, for somebody must hand records over to them.
+A peer that does not answer is left out for a while that doubles each time; one answer clears it. What others say about
+where a peer is may be false: that nobody answers there counts against that address, and against the peer only where we
+have heard it ourselves. Peers that leave the table for it are remembered, boundedly, and tried again now and then: that
+is how two swarms that were cut off from each other find together again. Newcomers are noted until `take_newcomers`, for
+somebody must hand records over to them.
 
 No I/O: the caller says what time it is and who has answered.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.routing import NOBODY, Admission, RoutingTable
@@ -31,6 +33,10 @@ class Newcomer(NamedTuple):
     since: float
 
 
+#: who did not answer: a peer where we know it, or what others say to be one
+_Absent: TypeAlias = int | Contact
+
+
 class Peers:
     """The table with a memory of who is silent."""
 
@@ -38,8 +44,8 @@ class Peers:
         self.table = table
         self._silence_s = silence_s
         self._backoff_rate = backoff_rate
-        self._failures: OrderedDict[int, int] = OrderedDict()
-        self._silent_until: dict[int, float] = {}
+        self._failures: OrderedDict[_Absent, int] = OrderedDict()
+        self._silent_until: dict[_Absent, float] = {}
         self._next_release = math.inf
         self._lost: OrderedDict[int, Contact] = OrderedDict()
         self._unannounced: set[int] = set()  # of the table: those who have not said yet since when they serve
@@ -51,9 +57,10 @@ class Peers:
     def heard(self, contact: Contact, now: float, since: float = 0.0) -> None:
         """Note that a peer that serves, as it says `since`, has spoken to us."""
         peer = int.from_bytes(contact.id, "big")
-        if peer in self._failures:
-            del self._failures[peer]
-            self._silent_until.pop(peer, None)
+        if self._failures:
+            for absent in (peer, contact):
+                if self._failures.pop(absent, 0):
+                    self._silent_until.pop(absent, None)
         if self.table.refresh(peer, contact, now) and not (since and peer in self._unannounced):
             return
         admission = self.table.add(contact, now)
@@ -69,34 +76,48 @@ class Peers:
                 self.on_newcomers()
 
     def failed(self, contact: Contact, now: float) -> None:
-        """Note that a peer did not answer."""
-        peer = number(contact.id)
-        failures = self._failures.get(peer, 0)
-        self._failures[peer] = failures + 1
-        self._failures.move_to_end(peer)
+        """Note that a peer did not answer there."""
+        absent = self._absent(contact)
+        failures = self._failures.get(absent, 0)
+        self._failures[absent] = failures + 1
+        self._failures.move_to_end(absent)
         until = now + min(self._silence_s * self._backoff_rate ** min(failures, 64), _MAX_BACKOFF_S)
-        self._silent_until[peer] = until
+        self._silent_until[absent] = until
         self._next_release = min(self._next_release, until)
-        self._newcomers.pop(peer, None)
-        if failures + 1 >= _FAILURES_TO_LEAVE and peer in self.table:
-            self._unannounced.discard(peer)
-            if (successor := self.table.remove(peer, now)) is not None:
-                self._unannounced.add(number(successor.id))
-            self.remember([contact])
+        if isinstance(absent, int):
+            self._newcomers.pop(absent, None)
+            if failures + 1 >= _FAILURES_TO_LEAVE and absent in self.table:
+                self._leave(absent, contact, now)
         while len(self._failures) > _MAX_REMEMBERED:
             oldest, _ = self._failures.popitem(last=False)
             self._silent_until.pop(oldest, None)
 
+    def _leave(self, peer: int, contact: Contact, now: float) -> None:
+        self._unannounced.discard(peer)
+        if (successor := self.table.remove(peer, now)) is not None:
+            self._unannounced.add(number(successor.id))
+        self.remember([contact])
+
+    def _absent(self, contact: Contact) -> _Absent:
+        """Return against whom it counts that nobody answers there."""
+        peer = number(contact.id)
+        return peer if contact == (self.table.get(peer) or self._lost.get(peer)) else contact
+
     def remember(self, contacts: Iterable[Contact]) -> None:
-        """Keep contacts to try again later."""
+        """Keep contacts to try again later, unless they are in the table: to find one again is to meet a lost swarm."""
         for contact in contacts:
-            self._lost[number(contact.id)] = contact
+            if (peer := number(contact.id)) not in self.table:
+                self._lost[peer] = contact
         while len(self._lost) > _MAX_REMEMBERED:
             self._lost.popitem(last=False)
 
     def is_silent(self, peer: int, now: float) -> bool:
-        """Whether a peer is being left out for not answering."""
+        """Whether a peer is being left out for not answering where we know it."""
         return peer in self._silent(now)
+
+    def is_silent_at(self, contact: Contact, now: float) -> bool:
+        """Whether a peer is being left out for not answering there."""
+        return bool(self._silent_until) and self._absent(contact) in self._silent(now)
 
     def nearest(self, target: int, count: int, now: float) -> list[int]:
         """Return the ids of the nearest peers of the table that are not silent."""
@@ -136,9 +157,9 @@ class Peers:
             self._lost.move_to_end(number(contact.id))
         return ready[:count]
 
-    def _silent(self, now: float) -> dict[int, float]:
+    def _silent(self, now: float) -> dict[_Absent, float]:
         """Return those who are left out, having let go those whose time is over: their failures still count."""
         if now >= self._next_release:
-            self._silent_until = {peer: until for peer, until in self._silent_until.items() if until > now}
+            self._silent_until = {absent: until for absent, until in self._silent_until.items() if until > now}
             self._next_release = min(self._silent_until.values(), default=math.inf)
         return self._silent_until

@@ -7,10 +7,16 @@ other.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import multiprocessing
+import os
 import pickle
+import signal
+import socket
+import sys
 import threading
+import time
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
@@ -26,6 +32,8 @@ _Result = TypeVar("_Result")
 #: what pickling raises for what it cannot do
 _UNPICKLABLE: Final = (AttributeError, TypeError, ValueError, pickle.PicklingError)
 
+_WATCH_S: Final = 1.0
+
 
 class ProcessHost:
     """A node in a process of its own, spawned."""
@@ -33,13 +41,16 @@ class ProcessHost:
     def __init__(self, plan: Plan) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, self._far_pipe = context.Pipe()
-        self._process = context.Process(target=_serve, args=(self._far_pipe, plan), name="strobe-dht", daemon=True)
+        self._process = context.Process(
+            target=_serve, args=(self._far_pipe, plan, os.getpid()), name="strobe-dht", daemon=True
+        )
         # One for the books, another for the pipe: who waits for room in it keeps nobody from taking replies out.
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._replies: dict[int, Reply[Any]] = {}
         self._num_jobs = 0
         self._is_stopped = False
         self._plan = plan
+        self._receiver = threading.Thread(target=self._receive, name="strobe-dht-replies", daemon=True)
 
     def start(self) -> Reply[Address]:
         try:
@@ -49,7 +60,7 @@ class ProcessHost:
         self._far_pipe.close()  # so that the end of the process is the end of the pipe
         ready: Reply[Address] = Reply()
         self._replies[0] = ready
-        threading.Thread(target=self._receive, name="strobe-dht-replies", daemon=True).start()
+        self._receiver.start()
         return ready
 
     def address(self) -> Address | None:
@@ -76,14 +87,18 @@ class ProcessHost:
         reply.when_cancelled(lambda: self._cancel(number))
         return reply
 
+    def replies_here(self) -> bool:
+        return threading.current_thread() is self._receiver
+
     def stop(self, timeout_s: float) -> None:
         with self._lock:
             is_first, self._is_stopped = not self._is_stopped, True
         if self._process.pid is None:
             return  # it could not be started
+        deadline = time.monotonic() + timeout_s
         if is_first:
-            self._send(None)
-        self._process.join(timeout_s)
+            self._send(None, timeout_s)
+        self._process.join(max(0.0, deadline - time.monotonic()))
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
@@ -96,13 +111,19 @@ class ProcessHost:
         with self._lock:
             return self._replies.pop(number, None)
 
-    def _send(self, message: tuple[int, bytes | None] | None) -> bool:
-        """Return whether it is on its way; if it is not, the process has died, and `_receive` tells those who wait."""
-        with self._sending:
-            try:
-                self._pipe.send(message)
-            except OSError:
-                return False
+    def _send(self, message: tuple[int, bytes | None] | None, timeout_s: float = -1) -> bool:
+        """Return whether it is on its way; if it is not, the process has died, and `_receive` tells those who wait.
+
+        Or it stands still, and somebody waited for room in the pipe for longer than `timeout_s` (-1: we do as well).
+        """
+        if not self._sending.acquire(timeout=timeout_s):
+            return False
+        try:
+            self._pipe.send(message)
+        except OSError:
+            return False
+        finally:
+            self._sending.release()
         return True
 
     def _receive(self) -> None:
@@ -137,8 +158,12 @@ async def _address_of(node: Node) -> Address:
     return node.network.address
 
 
-def _serve(pipe: Connection, plan: Plan) -> None:
+def _serve(pipe: Connection, plan: Plan, parent: int) -> None:
     """The whole life of a node's process: a thread host that does what comes through the pipe."""
+    # A terminal interrupts all processes of a program. What that means is for the program to say; if it ends, so do we.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        threading.Thread(target=_watch, args=(pipe, parent), name="strobe-dht-watch", daemon=True).start()
     host = ThreadHost(plan)
     running: dict[int, Reply[Any]] = {}
     outbox: SimpleQueue[tuple[int, Reply[Any]] | None] = SimpleQueue()
@@ -162,13 +187,24 @@ def _serve(pipe: Connection, plan: Plan) -> None:
                 continue
             reply = running[number] = _submit(host, packed)
             reply.add_done_callback(functools.partial(end, number))
-    except (EOFError, OSError, KeyboardInterrupt, DhtStopped):
+    except (EOFError, OSError, DhtStopped):
         pass  # the parent has gone, or wants us to
     finally:
         host.stop(timeout_s=5.0)
         outbox.put(None)
         sender.join(5.0)
         pipe.close()
+
+
+def _watch(pipe: Connection, parent: int) -> None:
+    """Close the pipe when the parent is gone: processes that it forked may hold its end of the pipe for long.
+
+    No event tells of that: our parent is then another, and one has to look.
+    """
+    while os.getppid() == parent:
+        time.sleep(_WATCH_S)
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        end.shutdown(socket.SHUT_RDWR)  # wakes whoever reads from it, which closing does not
 
 
 def _submit(host: ThreadHost, packed: bytes) -> Reply[Any]:

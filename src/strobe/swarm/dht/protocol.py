@@ -1,6 +1,6 @@
 """What peers say to each other about records: four requests, their answers, and what of it is believed.
 
-    ping   are you there, what time is it, where do you see me (and, if asked: can you call me back)
+    ping   are you there, what time is it, where do you see me
     meet   these are near to you, and you seem not to know them
     find   what do you hold for these keys, and whom do you know nearest to them
     store  hold these records; tell me if you know others nearer to a key than I do
@@ -35,6 +35,8 @@ _MASK: Final = (1 << 63) - 1
 #: how many values and subkeys, of all its keys together
 MAX_ENTRIES: Final = 8192
 MAX_VALUE_BYTES: Final = 1 << 20
+#: of the records that an answer brings, unless there is only one
+MAX_FOUND_BYTES: Final = 1 << 20
 MAX_SUBKEY_BYTES: Final = 4096
 
 Place = Annotated[bytes, Meta(min_length=SIZE, max_length=SIZE)]
@@ -62,19 +64,18 @@ class Message(msgspec.Struct, array_like=True, gc=False):
 
 
 class Ping(Message):
-    """`calls_back`: check by a ping that the sender answers."""
+    """Asks for a Pong. `is_greeted`: and for a Ping of the other's own, before it: the caller is new in the swarm."""
 
     since: _Time
-    calls_back: bool = False
+    is_greeted: bool = False
 
 
 class Pong(Message):
-    """The time of the peer, where it sees the caller, and whether it could call back (None: it did not try)."""
+    """The time of the peer, and where it sees the caller."""
 
     time: _Time
     host: _Host
     port: _Port
-    is_reachable: bool | None = None
 
 
 class Meet(Message):
@@ -88,25 +89,28 @@ class Find(Message):
     """`count`: how many contacts to name per key. `is_latest`: name them even for keys whose record is there.
 
     `agreements`: per key, what stands for the `count` nearest that the sender knows; a peer that comes to the same
-    names nobody.
+    names nobody. `most_bytes`: how much of records to send; of those that are larger, only their sizes.
     """
 
     since: _Time
-    count: Annotated[int, Meta(ge=0, le=MAX_NEAREST)]
+    count: Annotated[int, Meta(ge=1, le=MAX_NEAREST)]
     is_latest: bool
     keys: Annotated[list[Place], Meta(max_length=MAX_KEYS)]
     agreements: Annotated[list[_Agreement], Meta(max_length=MAX_KEYS)]
+    most_bytes: Annotated[int, Meta(ge=0)] = MAX_FOUND_BYTES << 10
 
 
 class Found(Message):
     """Per key: the entries of its record (none: not held), and the nearest peers as positions in `contacts`.
 
-    An answer that would get too large is about the first keys only; ask again about the others.
+    An answer that would get too large is about the first keys only; ask again about the others. `sizes`: by position of
+    the key, of records that are held and larger than what was asked for.
     """
 
     records: Annotated[list[_Entries], Meta(max_length=MAX_KEYS)]
     nearest: Annotated[list[_Nearest], Meta(max_length=MAX_KEYS)]
     contacts: _Contacts
+    sizes: Annotated[dict[_Position, Annotated[int, Meta(ge=1)]], Meta(max_length=MAX_KEYS)] = {}
 
 
 class StoreItem(Message):
@@ -136,6 +140,20 @@ class Stored(Message):
     outcomes: bytes
     nearest: Annotated[dict[_Position, _Nearest], Meta(max_length=MAX_KEYS)]
     contacts: _Contacts
+
+
+#: all contacts that an answer can name, 76 bytes each with what refers to it; and what else it says, rounded up
+_NAMES_BYTES: Final = MAX_KEYS * MAX_NEAREST * 80
+_REST_BYTES: Final = 16 << 10
+
+
+def longest_answers(max_record_bytes: int) -> dict[type[Message], int]:
+    """Return how long answers are, by kind, of peers whose records are no larger than this."""
+    return {
+        Pong: _REST_BYTES,
+        Found: max(MAX_FOUND_BYTES, max_record_bytes) + _NAMES_BYTES + _REST_BYTES,
+        Stored: MAX_ENTRIES + _NAMES_BYTES + _REST_BYTES,
+    }
 
 
 _Kind = TypeVar("_Kind", bound=Message)

@@ -1,7 +1,8 @@
 """Finding many records: the nearest peer known is asked first; if it lacks the record, it names nearer ones.
 
 With `enough` = now the first value that has not expired will do, from whatever cache. With `enough` = infinity all of
-the nearest peers are asked and what they hold is merged: the newest plain value, or the newest of each subkey.
+the nearest peers are asked and what they hold is merged: the newest plain value, or the newest of each subkey. Of a
+large record peers tell the size first, so that it is known how long to wait for it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from strobe.swarm.dht.lookup import Lookup
 from strobe.swarm.dht.protocol import FIND, MAX_ENTRIES, Find, Found, Malformed, WireEntry, agreement
 from strobe.swarm.dht.storage import Record, Rules, Storage
 from strobe.swarm.dht.validator import RawRecord, RecordValidator, check_in_slices
-from strobe.swarm.dht.walk import Walk
+from strobe.swarm.dht.walk import Errand, Walk
 from strobe.swarm.net.network import Contact
 
 
@@ -67,8 +68,15 @@ class Reader:
 
     async def _walk(self, search: _Search, *, waits_for_all: bool = False) -> None:
         lookup, window, overdue_s = search.lookup, self._window, self._overdue_s
-        walk = Walk(lookup, search.ask, window=window, overdue_s=overdue_s, waits_for_all=waits_for_all)
-        self._exchange.give_up(lookup, await walk.run())
+        walk = Walk(
+            lookup,
+            search.ask,
+            window=window,
+            overdue_s=overdue_s,
+            waits_for_all=waits_for_all,
+            is_missing=search.is_missing,
+        )
+        self._exchange.give_up(await walk.run())
 
 
 class _Search:
@@ -88,6 +96,7 @@ class _Search:
         self._exchange = exchange
         self._keys = keys
         self._enough = enough
+        self._max_record_bytes = rules.max_record_bytes
         self._validator = validator
         self._found = Storage(rules)  # merging what peers hold follows the same rules as storing it
         self._lacking: dict[bytes, list[int]] = {}
@@ -101,19 +110,13 @@ class _Search:
             known = list(self.lookup.contacts) if via else exchange.peers.nearest(target, width, now)
             exchange.start(self.lookup, index, known)
 
-    async def ask(self, peer: int, indexes: list[int]) -> None:
+    async def ask(self, errand: Errand) -> None:
         """Ask one peer about some of the keys."""
-        contact = self.lookup.contacts[peer]
-        left = indexes
+        peer, left, contact = errand.peer, errand.indexes, errand.contact
+        assert contact is not None, "nobody asks itself"
+        large: list[tuple[int, int]] = []
         while left:
-            request = Find(
-                self._exchange.since,
-                self.lookup.width,
-                self._enough == math.inf,
-                [self._keys[index] for index in left],
-                [agreement(self._nearest(index)) for index in left],
-            )
-            answer = await self._exchange.ask(contact, FIND, request, Found)
+            answer = await self._exchange.ask(contact, FIND, self._question(left), Found)
             num_answered = len(answer.records)
             if not 0 < num_answered <= len(left) or len(answer.nearest) != num_answered:
                 raise Malformed(f"{num_answered} records, {len(answer.nearest)} lists of peers for {len(left)} keys")
@@ -124,10 +127,44 @@ class _Search:
                 records = await self._valid(self._validator, left, records)
             if answer.nearest[0]:
                 self._named[peer] = {place for place, _, _ in answer.contacts}
-            for index, entries in zip(left, records, strict=False):
-                self._take(peer, index, entries)
+            large += [(left[position], size) for position, size in answer.sizes.items() if position < num_answered]
+            for position, (index, entries) in enumerate(zip(left, records, strict=False)):
+                if position not in answer.sizes:
+                    self._take(peer, index, entries)
             self._exchange.learn(self.lookup, list(zip(left, answer.nearest, strict=False)), answer.contacts, contact)
             left = left[num_answered:]
+            if left:
+                errand.is_coming()
+        for index, size in large:
+            if not self.lookup.is_finished(index):
+                errand.is_coming(self._exchange.extra_s(size))
+                self._take(peer, index, await self._fetch(contact, index, size))
+
+    async def _fetch(self, contact: Contact, index: int, size: int) -> list[WireEntry]:
+        """Return a record that a peer says to have, and to be so large."""
+        if size > self._max_record_bytes:
+            raise Malformed(f"a record of {size} bytes; at most {self._max_record_bytes} are allowed")
+        question = self._question([index], self._max_record_bytes)
+        answer = await self._exchange.ask(contact, FIND, question, Found, answer_bytes=size)
+        if len(answer.records) != 1 or len(answer.records[0]) > MAX_ENTRIES:
+            raise Malformed(f"{len(answer.records)} records, or too many entries, for one key")
+        if self._validator is None:
+            return answer.records[0]
+        return (await self._valid(self._validator, [index], answer.records))[0]
+
+    def is_missing(self, indexes: list[int]) -> bool:
+        """Whether nothing has been found yet of some of these keys."""
+        return any(self._keys[index] not in self._found for index in indexes)
+
+    def _question(self, indexes: list[int], most_bytes: int = 0) -> Find:
+        return Find(
+            self._exchange.since,
+            self.lookup.width,
+            self._enough == math.inf,
+            [self._keys[index] for index in indexes],
+            [agreement(self._nearest(index)) for index in indexes],
+            most_bytes or self._exchange.min_bytes_per_s,
+        )
 
     def strangers(self) -> dict[Contact, list[Contact]]:
         """Return, of the nearest to the first key, those who named others than we found, and whom they lack."""
@@ -164,9 +201,9 @@ class _Search:
         return [[entry for entry in entries if next(verdicts)] for entries in records]
 
     def _take(self, peer: int, index: int, entries: list[WireEntry]) -> None:
-        key, now = self._keys[index], self._exchange.clock()
+        key, now, source = self._keys[index], self._exchange.clock(), self.lookup.contacts[peer].id
         for subkey, value, expires in entries:
-            self._found.put(key, value, expires, now, subkey)
+            self._found.put(key, value, expires, now, subkey, source)
         record = self._found.get(key, now)
         if not entries:
             self._lacking.setdefault(key, []).append(peer)

@@ -5,7 +5,8 @@ Kademlia's buckets, without bucket objects: ids are in one sorted list, and a bu
 for a newcomer, whether the smallest range that may ever contain it has room. That makes "who is nearest" a binary
 search and one small sort, which is what a swarm spends its time on.
 
-Against poisoning: only peers that proved to answer are put in (the caller sees to that), an old peer that lives is
+Against poisoning: only peers that spoke to us, or answered, from where their handshake proved them to be are put in
+(the caller sees to that; whether strangers reach them too is found out by calling them), an old peer that lives is
 never pushed out by a new one, and of one bucket only a part may be in the same network (see `network_of`).
 """
 
@@ -103,7 +104,7 @@ class RoutingTable:
         self._waiting.pop(bucket, None)
         return None
 
-    def nearest(self, target: int, count: int, skip: Container[int] = NOBODY) -> list[int]:
+    def nearest(self, target: int, count: int, skip: Container[object] = NOBODY) -> list[int]:
         """Return up to `count` ids, nearest first, leaving out those in `skip`."""
         ids = self._ids
         wanted = count

@@ -7,15 +7,20 @@ is no number. As peers see only the hash of a key, rules are for exact keys.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, get_args, get_origin
 
 import msgspec
 
+from strobe.errors import UsageError
 from strobe.swarm.dht.id import place_of
 from strobe.swarm.dht.validator import RawRecord, RecordValidator
 from strobe.swarm.dht.value import Undecodable, unpack
+
+_log = logging.getLogger("strobe.swarm.dht")
 
 #: of a plain value: a type, or a function of the value
 Rule: TypeAlias = Any
@@ -70,8 +75,7 @@ class SchemaValidator:
         """Accept what either schema accepts, unless one of them allows no other keys."""
         if not isinstance(other, SchemaValidator):
             return False
-        for place, rules in other._rules.items():
-            self._rules.setdefault(place, []).extend(rules)
+        self._rules = self._rules | {place: self._rules.get(place, []) + rules for place, rules in other._rules.items()}
         self._allow_extra_keys = self._allow_extra_keys and other._allow_extra_keys
         return True
 
@@ -87,23 +91,27 @@ def _checks(rule: Rule) -> tuple[Check | None, Check]:
 
 
 def _check(rule: Rule) -> Check:
+    # Functions of this module, not closures: what makes up a validator has to get into another process.
     is_type = isinstance(rule, type) or get_origin(rule) is not None or rule is Any or rule is None
     if callable(rule) and not is_type:
-        function: Check = rule
+        return partial(_keeps, rule)
+    try:
+        msgspec.msgpack.Decoder(rule)
+    except TypeError as exc:
+        raise UsageError(f"the rule {rule!r:.80} is neither a type that msgspec knows ({exc}) nor a function") from exc
+    return partial(_keeps, partial(_is_of, rule))
 
-        def check_function(value: Any) -> bool:
-            try:
-                return bool(function(value))
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-                return False  # a rule that stumbles over a stranger's value has said what it thinks of it
 
-        return check_function
+def _keeps(check: Check, value: Any) -> bool:
+    try:
+        return bool(check(value))
+    except msgspec.ValidationError:
+        return False
+    except Exception:  # noqa: BLE001  # a rule that stumbles over a stranger's value has said what it thinks of it
+        _log.debug("a rule raised, which refuses the value", exc_info=True)  # else a fault of its own stays hidden
+        return False
 
-    def check_type(value: Any) -> bool:
-        try:
-            msgspec.convert(value, rule, strict=True, builtin_types=(bytes, bytearray))
-        except msgspec.ValidationError:
-            return False
-        return True
 
-    return check_type
+def _is_of(kind: Any, value: Any) -> bool:
+    msgspec.convert(value, kind, strict=True, builtin_types=(bytes, bytearray))
+    return True

@@ -1,13 +1,14 @@
 """Searches that are under way: those who look for the same record share one.
 
 A search belongs to nobody who waits for it: it is a task of its own, which goes on while anybody waits and ends when
-nobody does any more. All who wait get the same result, or the same error. Knows nothing of how one searches.
+nobody does any more. All who wait get the same result, or the same error. Nobody joins a search that was begun before
+something was stored: it may have asked before. Knows nothing of how one searches.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,7 +32,8 @@ class Searches:
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._under_way: dict[bytes, _Search] = {}
+        self._under_way: dict[bytes, _Search] = {}  # those that one can join
+        self._running: set[_Search] = set()
         self._is_closed = False
 
     async def find(self, places: list[bytes], *, latest: bool) -> dict[bytes, Record]:
@@ -61,10 +63,15 @@ class Searches:
                     search.task.cancel()
         return found
 
+    def stored(self, places: Iterable[bytes]) -> None:
+        """Let those who ask for these places from now on begin anew; those who wait get what they asked for."""
+        for place in places:
+            self._under_way.pop(place, None)
+
     async def close(self) -> None:
         """End all searches; those who wait for one get a NetworkError."""
         self._is_closed = True
-        tasks = {search.task for search in self._under_way.values()}
+        tasks = [search.task for search in self._running]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -72,11 +79,13 @@ class Searches:
     def _begin(self, places: list[bytes], latest: bool) -> _Search:
         task = asyncio.get_running_loop().create_task(self._look(places, latest))
         search = _Search(places, latest, task)
+        self._running.add(search)
         self._under_way.update(dict.fromkeys(places, search))
         task.add_done_callback(lambda _: self._forget(search))
         return search
 
     def _forget(self, search: _Search) -> None:
+        self._running.discard(search)
         for place in search.places:
             if self._under_way.get(place) is search:
                 del self._under_way[place]

@@ -8,13 +8,14 @@ meanwhile.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from strobe.swarm.dht.id import number
 from strobe.swarm.dht.parcel import size_of
 from strobe.swarm.dht.peers import Peers
 from strobe.swarm.dht.protocol import (
     MAX_ENTRIES,
+    MAX_FOUND_BYTES,
     NO_AGREEMENT,
     REFUSED,
     SAME,
@@ -37,7 +38,6 @@ from strobe.swarm.dht.storage import OURSELVES, Entry, Record, Source, Storage, 
 from strobe.swarm.dht.validator import SLICE, RawRecord, RecordValidator, check_in_slices
 from strobe.swarm.net.network import Caller, Payload, PeerRefused
 
-_MAX_ANSWER_BYTES: Final = 1 << 20
 _Request = TypeVar("_Request", bound=Message)
 
 
@@ -71,15 +71,18 @@ class Service:
         names = _Names(self._peers, skip=number(caller.id))
         records: list[list[WireEntry]] = []
         nearest: list[list[int]] = []
-        size = 0
+        sizes: dict[int, int] = {}
+        size, most = 0, min(request.most_bytes, MAX_FOUND_BYTES)
         agreements = request.agreements or [NO_AGREEMENT] * len(request.keys)
         if len(agreements) != len(request.keys):
             raise PeerRefused(f"{len(agreements)} agreements for {len(request.keys)} keys")
         for key, agreed in zip(request.keys, agreements, strict=True):
             record = self.held(key, now)
             held = [] if record is None else wire_entries(record)
-            size += size_of(held)
-            if size > _MAX_ANSWER_BYTES and records:
+            if (here := size_of(held)) > request.most_bytes:
+                sizes[len(records)], held, here = here, [], 0
+            size += here
+            if size > most and records:
                 break  # the asker asks again about the others
             records.append(held)
             if record is None or request.is_latest:
@@ -87,7 +90,7 @@ class Service:
                 nearest.append([] if agreement(known) == agreed else names.positions(known))
             else:
                 nearest.append([])
-        return encode(Found(records, nearest, names.contacts))
+        return encode(Found(records, nearest, names.contacts, sizes))
 
     def store(self, caller: Caller, payload: Payload) -> bytes | Awaitable[bytes]:
         """Answer a Store."""
@@ -125,7 +128,7 @@ class Service:
             responsible = self._peers.responsible(target, num_replicas, now)
             shelf = self._shelf(item.key, own in responsible or self._is_near(target, now), now)
             self._put(shelf, item, are_valid, source, now, outcomes)
-            shelf.touch(item.key, now)
+            shelf.touch(item.key, item.entries, now)
             if agreement(responsible) != item.agreement:
                 names = names or _Names(self._peers, skip=number(caller.id))
                 nearest[position] = names.positions(responsible)
@@ -142,7 +145,7 @@ class Service:
         is_valid = self.validator is None or self.validator.validate(RawRecord(key, subkey, value, expires))
         item = StoreItem(key, NO_AGREEMENT, [(subkey, value, expires)])
         self._put(self._shelf(key, True, now), item, iter([is_valid]), OURSELVES, now, outcomes)
-        self._storage.touch(key, now)
+        self._storage.touch(key, item.entries, now)
         return outcomes[0]
 
     def _shelf(self, key: bytes, is_near: bool, now: float) -> Storage:

@@ -63,7 +63,7 @@ class SignatureValidator:
         """Sign for the identities of another such validator too."""
         if not isinstance(other, SignatureValidator):
             return False
-        self._identities.update(other._identities)
+        self._identities = self._identities | other._identities
         return True
 
 

@@ -6,8 +6,9 @@ only if it outlives all of it, and the other way round. A refused store changes 
 it expires. Two are our own: nothing lives longer than the rules allow, and subkeys that have an owner outrank plain
 values, which are anybody's and neither replace them nor stand in their way.
 
-Memory is bounded, and so is what each source may take of it. When there is too much, whoever has most loses what
-expires soonest of it, and a store that would itself be the first to go is refused: nobody is crowded out by others.
+Memory is bounded, and so is a record, and what each source may take of them. When there is too much, whoever has most
+loses what expires soonest of it, and a store that would itself be the first to go is refused: nobody is crowded out by
+others.
 
 No clock and no I/O here: the caller says what time it is.
 """
@@ -15,10 +16,13 @@ No clock and no I/O here: the caller says what time it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappush
 from typing import Final, NamedTuple, TypeAlias
 
+from strobe.swarm.dht.crowd import Crowd, Member
+from strobe.swarm.dht.protocol import MAX_ENTRIES
 from strobe.swarm.dht.share import Due, Share
 
 #: what an entry costs beside its bytes: objects, table slots and its places in the heaps
@@ -45,11 +49,13 @@ class Entry(NamedTuple):
 class Dictionary:
     """The subkeys of one key. Read it; only the Storage that holds it writes."""
 
-    __slots__ = ("_expires", "entries", "size_bytes")
+    __slots__ = ("_expires", "crowd", "entries", "size_bytes")
 
     def __init__(self) -> None:
         self.entries: dict[bytes, Entry] = {}
         self.size_bytes = 0
+        #: who has how much of it; counted from when it is full for the first time
+        self.crowd: Crowd | None = None
         self._expires: float | None = -math.inf
 
     @property
@@ -67,9 +73,13 @@ class Dictionary:
     def remove(self, subkey: bytes) -> None:
         del self.entries[subkey]
         self._expires = None  # counted again when somebody asks: often many go at a time
+        if self.crowd is not None:
+            self.crowd.remove(subkey)
 
 
 Record: TypeAlias = "Entry | Dictionary"
+#: subkeys and entries that a store took the place of
+_Gone: TypeAlias = Collection[tuple[bytes, Entry]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +87,8 @@ class Rules:
     """What all storages of a peer agree on, those for what it is told as well as those for what it holds."""
 
     max_record_bytes: int = 1 << 20
+    #: of a record; as many as one message carries, so that a record can be passed on as a whole
+    max_entries: int = MAX_ENTRIES
     #: how far ahead an expiration may be
     max_lifetime_s: float = math.inf
     #: whether a packed subkey has an owner, who alone can write it
@@ -84,16 +96,28 @@ class Rules:
 
 
 class Storage:
-    """Records by place. `max_share` is the part of `max_bytes` that one source may take, ourselves excepted."""
+    """Records by place. `max_share` is the part of `max_bytes` that one source may take, ourselves excepted.
 
-    def __init__(self, rules: Rules | None = None, *, max_bytes: int = 1 << 30, max_share: float = 1.0) -> None:
+    `is_copy`: others hold these records. Of a dictionary some of which has expired nobody knows without asking whether
+    that was stored anew: the rest goes too.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | None = None,
+        *,
+        max_bytes: int = 1 << 30,
+        max_share: float = 1.0,
+        is_copy: bool = False,
+    ) -> None:
         self._rules = rules or Rules()
+        self._is_copy = is_copy
         self._records: dict[bytes, Record] = {}
-        self._all = Share(self._is_current)
-        self._shares: dict[Source, Share] = {}
+        self._all: Share[Due] = Share(self._is_current)
+        self._shares: dict[Source, Share[Due]] = {}
         self._max_bytes = max_bytes
         self._max_share_bytes = max_bytes * max_share
-        #: when each record was last stored by whomever, as far as somebody noted it
+        #: when each record was last stored as a whole by whomever, as far as somebody noted it
         self.touched: dict[bytes, float] = {}
 
     def __len__(self) -> int:
@@ -130,20 +154,31 @@ class Storage:
         """Store a plain value, or one subkey of a dictionary; return whether it was accepted."""
         if not now <= expires <= now + self._rules.max_lifetime_s:  # also refuses NaN
             return False
-        if (heap := self._all.heap) and heap[0][0] < now:
+        everything = self._all
+        if (heap := everything.heap) and heap[0][0] < now:
             self.expire(now)
-        entry, cost = Entry(value, expires, source), cost_of(value, subkey)
-        if not (self._put_subkey(key, subkey, entry, cost) if subkey else self._put_plain(key, entry, cost)):
+        entry, cost = Entry(value, expires, source), _OVERHEAD + len(value) + len(subkey)
+        gone = self._put_subkey(key, subkey, entry, cost) if subkey else self._put_plain(key, entry, cost)
+        if gone is None:
             return False
         due = (expires, key, subkey)
         share = self._shares.get(source)
         if share is None:
             share = self._shares[source] = Share(self._is_current)
-        self._all.add(due, cost)
-        share.add(due, cost)
-        if self._all.size_bytes > self._max_bytes or (share.size_bytes > self._max_share_bytes and source != OURSELVES):
+        everything.num_entries += 1
+        everything.size_bytes += cost
+        heappush(heap, due)
+        share.num_entries += 1
+        share.size_bytes += cost
+        heappush(share.heap, due)
+        if everything.size_bytes > self._max_bytes or (
+            share.size_bytes > self._max_share_bytes and source != OURSELVES
+        ):
             self._make_room(source)
-            return self._is_current(due)
+            if not self._is_current(due):
+                for former, (held, until, whose) in gone:
+                    self.put(key, held, until, now, former, whose)
+                return False
         return True
 
     def put_record(self, key: bytes, record: Record, now: float) -> bool:
@@ -153,9 +188,13 @@ class Storage:
         ]
         return any(accepted)
 
-    def touch(self, key: bytes, now: float) -> None:
-        """Note that a record was stored anew, if it is held."""
-        if key in self._records:
+    def touch(self, key: bytes, sent: Sequence[tuple[bytes, bytes, float]], now: float) -> None:
+        """Note that a record was stored anew, if all of it that is held is among what was sent.
+
+        Else whoever stores one subkey often would have the others die: nobody would keep them alive.
+        """
+        record = self._records.get(key)
+        if record is not None and _is_among(record, sent):
             self.touched[key] = now
 
     def remove(self, key: bytes) -> None:
@@ -166,40 +205,69 @@ class Storage:
     def expire(self, now: float) -> None:
         """Forget all that has expired."""
         while self._all.heap and self._all.heap[0][0] < now:
-            self._forget(self._all.pop())
+            due = self._all.pop()
+            if not self._is_copy:
+                self._forget(due)
+            elif self._is_current(due):
+                self._drop(due[1])
 
-    def _put_plain(self, key: bytes, entry: Entry, cost: int) -> bool:
+    def _put_plain(self, key: bytes, entry: Entry, cost: int) -> _Gone | None:
+        """Put a value in; return what went for it, or None if it is refused."""
         if cost > self._rules.max_record_bytes:
-            return False
+            return None
+        gone: _Gone = ()
         if (held := self._records.get(key)) is not None:
             if entry.expires <= held.expires or self._has_owner(held):
-                return False
-            self._drop(key)
+                return None
+            gone = self._drop(key)
         self._records[key] = entry
-        return True
+        return gone
 
-    def _put_subkey(self, key: bytes, subkey: bytes, entry: Entry, cost: int) -> bool:
-        held = self._records.get(key)
-        if isinstance(held, Entry) and entry.expires <= held.expires and not self._rules.is_owned(subkey):
-            return False
-        size, former = cost, None
-        if isinstance(held, Dictionary):
-            size += held.size_bytes
-            if (former := held.entries.get(subkey)) is not None:
-                if entry.expires <= former.expires:
-                    return False
-                size -= cost_of(former.value, subkey)
-        if size > self._rules.max_record_bytes:
-            return False
-        if isinstance(held, Entry):
-            self._drop(key)
+    def _put_subkey(self, key: bytes, subkey: bytes, entry: Entry, cost: int) -> _Gone | None:
+        """Put a subkey in; return what went for it, or None if it is refused."""
+        held, rules = self._records.get(key), self._rules
+        if cost > rules.max_record_bytes or (
+            isinstance(held, Entry) and entry.expires <= held.expires and not rules.is_owned(subkey)
+        ):
+            return None
+        gone: _Gone = ()
         if not isinstance(held, Dictionary):
+            if held is not None:
+                gone = self._drop(key)
             held = self._records[key] = Dictionary()
+        former = held.entries.get(subkey)
+        size = held.size_bytes + cost
         if former is not None:
+            if entry.expires <= former.expires:
+                return None
+            size -= cost_of(former.value, subkey)
+        excess = size - rules.max_record_bytes
+        if former is None and len(held.entries) >= rules.max_entries:
+            excess = max(excess, 1)  # at least one has to go, whatever its size
+        if excess > 0 or held.crowd is not None:
+            victims = self._make_room_in(held, subkey, entry, excess)
+            if victims is None:
+                return None
+            gone = [(victim, held.entries[victim]) for victim in victims]
+            for victim, struck in gone:
+                self._remove(held, victim, struck)
+                size -= cost_of(struck.value, victim)
+        if former is not None:
+            gone = [*gone, (subkey, former)]
             self._strike_out(subkey, former)
         held.put(subkey, entry)
         held.size_bytes = size
-        return True
+        return gone
+
+    def _make_room_in(self, record: Dictionary, subkey: bytes, entry: Entry, excess: int) -> list[bytes] | None:
+        """Take a subkey into the books of a record; return which others go for it, or None if it is refused."""
+        if record.crowd is None:
+            record.crowd = Crowd(self._member(*item) for item in record.entries.items())
+        return record.crowd.make_room(self._member(subkey, entry), excess)
+
+    def _member(self, subkey: bytes, entry: Entry) -> Member:
+        party = self._rules.is_owned(subkey), entry.source
+        return Member(entry.expires, subkey, cost_of(entry.value, subkey), party)
 
     def _has_owner(self, record: Record) -> bool:
         return isinstance(record, Dictionary) and any(map(self._rules.is_owned, record.entries))
@@ -236,14 +304,19 @@ class Storage:
         if isinstance(held, Entry) or len(held.entries) == 1:
             self._drop(key)
         else:
-            held.remove(subkey)
-            held.size_bytes -= cost_of(entry.value, subkey)
-            self._strike_out(subkey, entry)
+            self._remove(held, subkey, entry)
 
-    def _drop(self, key: bytes) -> None:
+    def _remove(self, held: Dictionary, subkey: bytes, entry: Entry) -> None:
+        held.remove(subkey)
+        held.size_bytes -= cost_of(entry.value, subkey)
+        self._strike_out(subkey, entry)
+
+    def _drop(self, key: bytes) -> _Gone:
         self.touched.pop(key, None)
-        for subkey, entry in entries(self._records.pop(key)):
+        dropped = entries(self._records.pop(key))
+        for subkey, entry in dropped:
             self._strike_out(subkey, entry)
+        return dropped
 
     def _strike_out(self, subkey: bytes, entry: Entry) -> None:
         cost, share = cost_of(entry.value, subkey), self._shares[entry.source]
@@ -261,6 +334,16 @@ def merge(key: bytes, records: Iterable[Record], now: float, rules: Rules) -> Re
     return both.get(key, now)
 
 
+def _is_among(record: Record, sent: Sequence[tuple[bytes, bytes, float]]) -> bool:
+    """Whether all entries of a record are among these (subkey, value, expiration)."""
+    if isinstance(record, Entry):
+        return (PLAIN, record.value, record.expires) in sent
+    if len(record.entries) > len(sent):
+        return False
+    there = {subkey: (value, expires) for subkey, value, expires in sent}
+    return all(there.get(subkey) == entry[:2] for subkey, entry in record.entries.items())
+
+
 def entry_of(record: Record | None, subkey: bytes) -> Entry | None:
     """Return one entry of a record, if it is there."""
     if isinstance(record, Dictionary):
@@ -268,12 +351,9 @@ def entry_of(record: Record | None, subkey: bytes) -> Entry | None:
     return None if subkey else record
 
 
-def entries(record: Record) -> Iterator[tuple[bytes, Entry]]:
-    """Yield (subkey, entry) of a record; the one entry of a plain value has the subkey PLAIN."""
-    if isinstance(record, Entry):
-        yield PLAIN, record
-    else:
-        yield from record.entries.items()
+def entries(record: Record) -> Collection[tuple[bytes, Entry]]:
+    """Return (subkey, entry) of a record; the one entry of a plain value has the subkey PLAIN."""
+    return ((PLAIN, record),) if isinstance(record, Entry) else record.entries.items()
 
 
 def cost_of(value: bytes, subkey: bytes) -> int:

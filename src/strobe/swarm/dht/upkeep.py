@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from strobe.swarm.dht.duty import hand_overs, republication
 from strobe.swarm.dht.id import BITS, SIZE, number
 from strobe.swarm.dht.service import wire_entries
-from strobe.swarm.dht.storage import Record
+from strobe.swarm.dht.storage import Record, entries
 from strobe.swarm.net.network import Contact
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ class Upkeep:
     def was_read(self, place: bytes, record: Record) -> None:
         """Note that a record was wanted: if only the cache has it, it is renewed before it expires."""
         if place in self._node.cache and place not in self._node.storage:
-            self._plan(record.expires - self._node.options.cache_refresh_before_expiry_s, place)
+            soonest = min(entry.expires for _, entry in entries(record))  # the copy would lack what was stored anew
+            self._plan(soonest - self._node.options.cache_refresh_before_expiry_s, place)
 
     def swarms_meet(self) -> None:
         """Look for neighbours soon: some have been introduced to us."""

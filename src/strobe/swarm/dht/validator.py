@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 #: records that are checked in one go: some milliseconds if all of them are signed
@@ -43,7 +44,10 @@ class RecordValidator(Protocol):
         """Return the value without what `sign_value` added."""
 
     def merge_with(self, other: RecordValidator) -> bool:
-        """Take over the rule of another validator; return False to stay apart."""
+        """Take over the rule of another validator; return False to stay apart.
+
+        Is called on a shallow copy: bind new containers to it, and leave alone those that it shares.
+        """
 
 
 @runtime_checkable
@@ -66,7 +70,12 @@ class CompositeValidator:
     def extend(self, validators: Iterable[RecordValidator]) -> None:
         """Add rules."""
         for validator in validators:
-            if not any(own.merge_with(validator) for own in self._validators):
+            for position, own in enumerate(self._validators):
+                merged = copy(own)  # whoever gave us the validator may use it elsewhere, with its own rule only
+                if merged.merge_with(validator):
+                    self._validators[position] = merged
+                    break
+            else:
                 self._validators.append(validator)
         self._validators.sort(key=lambda validator: validator.priority)
 

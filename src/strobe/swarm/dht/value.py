@@ -52,8 +52,15 @@ def _carried(value: Any, depth: int) -> Any:
             if type(key) not in _SCALARS:
                 raise UsageError(f"cannot pack a dictionary with the key {key!r:.80}: use text, bytes or numbers")
         return {key: _carried(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (str, bytes, bytearray, bool, int, float)):
-        return value  # subclasses, such as enumerations and numpy's float64, travel as what they are
+    # Subclasses, such as enumerations and numpy's float64, travel as what they are, whatever they show themselves as.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(memoryview(value))
     raise UsageError(f"cannot pack {value!r:.80} of type {type(value).__name__}: turn it into text, bytes or numbers")
 
 

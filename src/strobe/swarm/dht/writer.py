@@ -2,7 +2,8 @@
 
 No search goes before a store. The peer asked first stores the record as well; if its idea of who should hold the key
 differs from ours, it says who, and those are next. When all of them hold it and none knows better, it is done. That
-is about one message per replica, and a peer gets one message for all keys that are due for it.
+is about one message per replica, and a peer gets one message for all keys that are due for it. Only before much is sent
+to a peer it is asked whether it is there: to learn that from its silence would take as long as what was sent.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from strobe.swarm.dht.id import number
 from strobe.swarm.dht.lookup import Lookup
 from strobe.swarm.dht.parcel import parcels, size_of
 from strobe.swarm.dht.protocol import (
+    PING,
     REFUSED,
     SAME,
     STORE,
     STORED,
     Malformed,
+    Ping,
+    Pong,
     Store,
     Stored,
     StoreItem,
@@ -27,7 +31,8 @@ from strobe.swarm.dht.protocol import (
 )
 from strobe.swarm.dht.service import Service
 from strobe.swarm.dht.storage import Entry
-from strobe.swarm.dht.walk import Walk
+from strobe.swarm.dht.walk import Errand, Walk
+from strobe.swarm.net.network import Contact
 
 _SPARE: Final = 3  # candidates beyond the replicas, for those that do not answer
 
@@ -55,7 +60,7 @@ class Writer:
         """Store entries of many keys at the nearest peers."""
         placement = _Placement(self._exchange, self._service, records, self._num_replicas)
         walk = Walk(placement.lookup, placement.ask, window=self._window, overdue_s=self._overdue_s)
-        self._exchange.give_up(placement.lookup, await walk.run())
+        self._exchange.give_up(await walk.run())
         return {
             key: Placed([stored > refused for stored, refused in votes], num_holders)
             for key, votes, num_holders in zip(placement.keys, placement.votes, placement.num_holders, strict=True)
@@ -81,33 +86,38 @@ class _Placement:
         for index, key in enumerate(self.keys):
             exchange.start(self.lookup, index, known(number(key), num_replicas + _SPARE, now))
 
-    async def ask(self, peer: int, indexes: list[int]) -> None:
+    async def ask(self, errand: Errand) -> None:
         """Have one peer store some of the records."""
-        if peer == self._exchange.peers.table.own_id:
+        indexes, contact = errand.indexes, errand.contact
+        if contact is None:
             now = self._exchange.clock()
             outcomes = [
                 self._service.put(self.keys[index], Entry(value, expires), subkey, now)
                 for index in indexes
                 for subkey, value, expires in self._entries[index]
             ]
-            self._count(indexes, bytes(outcomes))
+            self._count(errand.peer, indexes, bytes(outcomes))
             return
         for parcel in parcels((index, self._sizes[index]) for index in indexes):
-            await self._send(peer, parcel)
+            if extra_s := self._exchange.extra_s(sum([self._sizes[index] for index in parcel])):
+                if not errand.is_long:
+                    await self._exchange.ask(contact, PING, Ping(self._exchange.since), Pong)
+                errand.is_going(extra_s)
+            await self._send(errand.peer, contact, parcel)
 
-    async def _send(self, peer: int, indexes: list[int]) -> None:
-        lookup, contact = self.lookup, self.lookup.contacts[peer]
+    async def _send(self, peer: int, contact: Contact, indexes: list[int]) -> None:
+        lookup = self.lookup
         items = [StoreItem(self.keys[i], agreement(lookup.nearest(i)), self._entries[i]) for i in indexes]
         request = Store(self._exchange.since, False, items)
         answer = await self._exchange.ask(contact, STORE, request, Stored)
-        self._count(indexes, answer.outcomes)
+        self._count(peer, indexes, answer.outcomes)
         if answer.nearest:
             if max(answer.nearest) >= len(indexes):
                 raise Malformed(f"an answer about key {max(answer.nearest)} of {len(indexes)}")
             nearest = [(indexes[position], named) for position, named in answer.nearest.items()]
             self._exchange.learn(lookup, nearest, answer.contacts, contact)
 
-    def _count(self, indexes: list[int], outcomes: bytes) -> None:
+    def _count(self, peer: int, indexes: list[int], outcomes: bytes) -> None:
         """Take in what became of all entries of some keys at one peer."""
         if len(outcomes) != sum([len(self.votes[index]) for index in indexes]):
             raise Malformed(f"{len(outcomes)} outcomes for {len(indexes)} keys, which is not one for each entry")
@@ -118,6 +128,8 @@ class _Placement:
             votes = self.votes[index]
             here = outcomes[start : start + len(votes)]
             start += len(votes)
+            if peer in self.lookup.holders(index):
+                continue  # it was asked at two of its addresses, and has one vote
             for vote, outcome in zip(votes, here, strict=True):
                 if outcome != SAME:
                     vote[outcome == REFUSED] += 1

@@ -1,7 +1,8 @@
 """The simulated network: latency, loss, dead peers and partitions, decided by one seeded generator.
 
 `World` makes networks that satisfy the `Network` protocol. A lost packet is sent again after a while, as the real
-network does; a call fails when its time is over. What a handler raises, other than a refusal, is kept in `errors`: a
+network does; a call fails when its time is over. If `bytes_per_s` is given, that is what a peer can send, to all others
+together. What a handler raises, other than a refusal, is kept in `errors`: a
 test that ends with one has found a bug.
 """
 
@@ -27,19 +28,24 @@ from strobe.swarm.net.network import (
     PeerRefused,
     PeerUnreachable,
     Pieces,
+    ReplyTooLarge,
     Sendable,
 )
 
 _RETRANSMIT_S: Final = 0.2
+_CHUNK: Final = 16 << 10
 
 
 class World:
     """All networks of one simulation. `latency_s` is one way, from half to one and a half times as much."""
 
-    def __init__(self, *, seed: int = 0, latency_s: float = 0.01, loss: float = 0.0) -> None:
+    def __init__(
+        self, *, seed: int = 0, latency_s: float = 0.01, loss: float = 0.0, bytes_per_s: float | None = None
+    ) -> None:
         self.random = random.Random(seed)
         self.latency_s = latency_s
         self.loss = loss
+        self.bytes_per_s = bytes_per_s
         self.errors: list[BaseException] = []
         self.num_calls = 0
         self.num_bytes = 0
@@ -82,6 +88,7 @@ class SimNetwork:
         self._max_payloads: dict[str, int | None] = {}
         self.address = address
         self.is_closed = False
+        self._line = asyncio.Lock()
 
     @cached_property
     def identity(self) -> Identity:
@@ -96,7 +103,14 @@ class SimNetwork:
         if self._handlers.pop(method, None) is None:
             raise UsageError(f"method {method!r} is not served")
 
-    async def call(self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
+    def begin(
+        self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float, max_reply: int | None = None
+    ) -> None:
+        """Leave it to `call`: nobody is in touch here."""
+
+    async def call(
+        self, peer: Contact, method: str, payload: Sendable, *, timeout_s: float, max_reply: int | None = None
+    ) -> Payload:
         world = self._world
         world.num_calls += 1
         world.num_bytes += len(payload)
@@ -104,15 +118,37 @@ class SimNetwork:
         if world.route(self.address.id, peer) is None or delay > timeout_s or self.is_closed:
             await asyncio.sleep(timeout_s)
             raise PeerUnreachable(f"{peer.host}:{peer.port} did not answer within {timeout_s:g} s")
+        if world.bytes_per_s is None:
+            return await self._talk(peer, method, payload, timeout_s, max_reply, delay)
+        try:
+            return await asyncio.wait_for(self._talk(peer, method, payload, timeout_s, max_reply, delay), timeout_s)
+        except asyncio.TimeoutError:
+            raise PeerUnreachable(f"{peer.host}:{peer.port} did not answer within {timeout_s:g} s") from None
+
+    async def _talk(
+        self, peer: Contact, method: str, payload: Sendable, timeout_s: float, max_reply: int | None, delay: float
+    ) -> Payload:
+        world = self._world
+        await self._send(len(payload))
         await asyncio.sleep(delay / 2)
         target = world.route(self.address.id, peer)  # it may have died while the packet was on its way
         if target is None:
             await asyncio.sleep(timeout_s - delay / 2)
             raise PeerUnreachable(f"{peer.host}:{peer.port} did not answer within {timeout_s:g} s")
         answer = await target.answer(Caller(self.address.contact, b""), method, _as_received(payload))
-        world.num_bytes += len(answer)
+        await target._send(len(answer))
         await asyncio.sleep(delay / 2)
+        if max_reply is not None and len(answer) > max_reply:
+            raise ReplyTooLarge(f"{peer.host}:{peer.port} answers {len(answer)} bytes; at most {max_reply} are taken")
+        world.num_bytes += len(answer)
         return answer
+
+    async def _send(self, size: int) -> None:
+        """Take as long as so many bytes take beside all else that this peer sends."""
+        if self._world.bytes_per_s is not None:
+            for start in range(0, size, _CHUNK):
+                async with self._line:
+                    await asyncio.sleep(min(size - start, _CHUNK) / self._world.bytes_per_s)
 
     async def answer(self, caller: Caller, method: str, payload: Payload) -> Payload:
         """Return what a handler says to a call."""
