@@ -14,7 +14,7 @@ import torch
 import strobe
 from strobe.errors import UsageError
 from strobe.swarm.averaging import DecentralizedAverager
-from strobe.swarm.dht import DHT
+from strobe.swarm.dht import DHT, DhtStopped
 from strobe.swarm.telemetry import Telemetry
 from strobe.swarm.tensors import NotFinite
 
@@ -127,7 +127,13 @@ def test_own_mistakes_raise_at_once() -> None:
                 averager.step()
             assert averager.step(weight=0.0) is None  # has no part in anything
             wrong: dict[str, Any]
-            for wrong in ({"weight": -1.0}, {"weight": float("nan")}, {"timeout_s": 0.0}, {"gather": b"x" * 10**6}):
+            for wrong in (
+                {"weight": -1.0},
+                {"weight": float("nan")},
+                {"weight": 1e60},
+                {"timeout_s": 0.0},
+                {"gather": b"x" * 10**6},
+            ):
                 with pytest.raises(UsageError):
                     averager.step(**wrong)
             with averager.tensors(), pytest.raises(UsageError, match="leave"):
@@ -141,6 +147,7 @@ def test_own_mistakes_raise_at_once() -> None:
             {"min_group_size": 1},
             {"matchmaking_s": 0.0},
             {"bandwidth": -1.0},
+            {"bandwidth": 1e300},
             {"part_bytes": 1},
             {"prefix": ""},
             {"group_bits": "012"},
@@ -155,7 +162,7 @@ def test_a_dht_in_another_process_is_refused() -> None:
         DecentralizedAverager([torch.ones(2)], dht, prefix="p")
 
 
-def test_closing_and_the_end_of_the_dht_hang_nobody() -> None:
+def test_closing_hangs_nobody() -> None:
     tensors = [[torch.zeros(3)], [torch.ones(3)]]
     with swarm(2) as peers, averagers(peers, tensors, matchmaking_s=60.0) as group:
         replies = [averager.step(wait=False) for averager in group]
@@ -166,6 +173,24 @@ def test_closing_and_the_end_of_the_dht_hang_nobody() -> None:
             thread.join(PATIENCE_S)
             assert not thread.is_alive()
         assert all(reply.cancelled() for reply in replies)
+
+
+def test_the_end_of_a_dht_ends_the_step_on_it_and_hangs_nobody() -> None:
+    tensors = [[torch.zeros(3)], [torch.ones(3)]]
+    with swarm(2) as peers, averagers(peers, tensors, matchmaking_s=60.0) as group:
+        replies = [averager.step(wait=False) for averager in group]
+        peers[0].shutdown(PATIENCE_S)
+        with pytest.raises(DhtStopped):
+            replies[0].result(PATIENCE_S)
+        with pytest.raises(DhtStopped):
+            group[0].step()
+        closing = threading.Thread(target=group[0].close)
+        closing.start()
+        closing.join(PATIENCE_S)
+        assert not closing.is_alive()
+        assert not replies[1].done()  # the other goes on looking
+    assert replies[1].cancelled()
+    assert [mine[0].tolist() for mine in tensors] == [[0.0] * 3, [1.0] * 3]
 
 
 def test_figures_go_into_a_run(tmp_path: Path) -> None:

@@ -88,6 +88,19 @@ def test_a_group_begins_when_it_is_full() -> None:
     assert mine.news(member(4).id) is None
 
 
+def test_a_follower_that_begins_anew_is_in_the_group_as_what_it_is_now() -> None:
+    mine = lobby(member(1))
+    again = Member(address=address(2), weight=7.0, gathered=b"\xc3")
+    assert mine.admit(member(2), NOW + 6, NOW)
+    assert not mine.admit(again, NOW + 8, NOW + 2)
+    group = mine.begin(NOW + 5, RNG)
+    assert group is not None
+    assert lobby(again).accept(group, candidate(1, NOW + 5)) is group
+    assert not mine.admit(member(2), NOW + 9, NOW + 6)  # the others know it as that
+    assert again in group.members
+    assert mine.news(again.id) == p.begin(group)
+
+
 def test_at_the_deadline_a_group_begins_with_those_who_were_heard_of_lately() -> None:
     mine = lobby(member(1))
     mine.admit(member(2), NOW + 6, NOW)

@@ -33,7 +33,12 @@ def test_messages_arrive_as_they_were_sent() -> None:
     for news in (p.Wait(), p.Moved(str(member(1).address), 3.0), p.begin(GROUP)):
         assert p.decode_news(p.encode(news)) == news
     assert p.parse_group(p.begin(GROUP)) == GROUP
-    assert p.decode_in_round(p.encode(p.InRound(bytes(16)))).group == bytes(16)
+    assert p.decode_in_round(p.encode(p.InRound(bytes(16), "prefix"))).group == bytes(16)
+
+
+def test_the_longest_prefix_fits_into_what_is_said_about_a_round() -> None:
+    question = p.encode(p.InRound(bytes(16), "\U0001f600" * p.MAX_PREFIX))
+    assert len(question) <= p.MAX_IN_ROUND_BYTES
 
 
 @pytest.mark.parametrize("decoder", [p.decode_join, p.decode_news, p.decode_in_round])
@@ -56,8 +61,10 @@ def test_a_message_that_was_cut_is_malformed(cut: int) -> None:
         p.WireMember(str(member(1).address), -1.0, 1.0, "full", b"\xc0"),
         p.WireMember(str(member(1).address), math.nan, 1.0, "full", b"\xc0"),
         p.WireMember(str(member(1).address), math.inf, 1.0, "full", b"\xc0"),
+        p.WireMember(str(member(1).address), 1e60, 1.0, "full", b"\xc0"),  # beside it, weights are 0 in float32
         p.WireMember(str(member(1).address), 1.0, 0.0, "full", b"\xc0"),
         p.WireMember(str(member(1).address), 1.0, math.nan, "full", b"\xc0"),
+        p.WireMember(str(member(1).address), 1.0, 1.7e308, "full", b"\xc0"),  # of two, the sum is infinite
         p.WireMember(str(member(1).address), 1.0, 1.0, "full", b"\xc1"),
     ],
 )

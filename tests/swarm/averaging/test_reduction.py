@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strobe.swarm.averaging.protocol import MAX_WEIGHT
 from strobe.swarm.averaging.reduction import Reduction
 
 pytestmark = pytest.mark.frameworks
@@ -61,10 +62,35 @@ def test_the_slowest_of_the_oldest_part_are_the_ones_that_lack() -> None:
     assert reduction.oldest == 1
 
 
+def test_what_is_given_up_names_who_lacks_and_takes_nothing_more() -> None:
+    reduction = Reduction(3, {0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0})
+    for member, num_parts in ((0, 3), (1, 3), (2, 2), (3, 1)):
+        for part in range(num_parts):
+            reduction.add(member, part, torch.ones(1))
+    assert reduction.drop(3) == [1]
+    assert reduction.give_up() == {2, 3}
+    assert reduction.is_done
+    assert reduction.add(2, 2, torch.ones(1)) == []
+    assert reduction.drop(2) == []
+    assert reduction.mean(0).missing == ()
+    assert reduction.give_up() == set()
+
+
 def test_without_anybody_who_has_values_all_parts_are_closed_at_once() -> None:
     reduction = Reduction(2, {})
     assert reduction.settle(range(2)) == [0, 1]
     assert reduction.mean(0) == (None, ())
+
+
+def test_the_heaviest_that_can_be_takes_nothing_from_others_if_it_delivers_nothing() -> None:
+    reduction = Reduction(1, {0: MAX_WEIGHT, 1: 1.0, 2: 3.0})
+    reduction.add(1, 0, torch.full((2,), 1e-10))
+    reduction.add(2, 0, torch.full((2,), 2e-10))
+    assert reduction.drop(0) == [0]
+    mean, missing = reduction.mean(0)
+    assert missing == (0,)
+    assert mean is not None
+    torch.testing.assert_close(mean, torch.full((2,), 1.75e-10), atol=0, rtol=1e-6)
 
 
 def test_weights_may_be_counts_of_samples() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,18 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strobe.swarm.averaging import protocol as p
+from strobe.swarm.averaging.board import Board
 from strobe.swarm.averaging.butterfly import Butterfly
 from strobe.swarm.averaging.engine import Averaged
 from strobe.swarm.averaging.group import Group, Member, Role
 from strobe.swarm.averaging.hub import Hub
+from strobe.swarm.averaging.lobby import CLOCK_SKEW_S
 from strobe.swarm.averaging.state import RoundState
-from strobe.swarm.dht.sim.loop import run
+from strobe.swarm.dht.sim.loop import START_S, run
 from strobe.swarm.dht.sim.world import World
 from strobe.swarm.net.network import PeerRefused
+from tests.swarm.dht.swarms import Swarm
 
 from . import simulated as sim
 
@@ -62,7 +67,7 @@ def test_parts_of_rounds_that_never_begin_leave_nothing_behind() -> None:
             return sum(len(each) for each in vars(hub).values() if isinstance(each, dict))
 
         before = held()
-        asked = [asyncio.ensure_future(hub._share(bytes([number]) * 16)) for number in range(100)]
+        asked = [asyncio.ensure_future(hub._share(bytes([number]) * 16, "sim")) for number in range(100)]
         await asyncio.sleep(0.1)
         for task in asked[:50]:
             task.cancel()
@@ -185,6 +190,51 @@ def test_a_leader_that_vanishes_is_left() -> None:
     run(main())
 
 
+async def lure(swarm: Swarm, deadline: float) -> None:
+    """Let one more join who says that it leads until then, lets everybody in, and never begins."""
+    node = await swarm.add()
+    node.network.serve(p.JOIN, lambda caller, payload: p.encode(p.Wait()))
+    await Board(node, "sim", sim.SCHEMA, life_s=600.0).declare("sim.0b", deadline)
+
+
+@pytest.mark.parametrize("deadline", [START_S + 300.0, math.inf])
+def test_a_client_waits_for_others_no_longer_than_for_one_that_came_as_late_as_could_be(deadline: float) -> None:
+    async def main() -> None:
+        swarm, _ = await sim.grow(1)
+        client = await sim.add(swarm, 1, "client", matchmaking_s=5.0)
+        await lure(swarm, deadline)
+        began = asyncio.get_running_loop().time()
+        assert await asyncio.wait_for(client.average([1.0]), 60.0) is None
+        assert asyncio.get_running_loop().time() - began < 2 * 5.0 + CLOCK_SKEW_S + 0.1
+        swarm.check()
+
+    run(main())
+
+
+@pytest.mark.parametrize("role", ["full", "client"])
+def test_a_step_takes_no_longer_than_its_caller_said(role: Role) -> None:
+    async def main() -> None:
+        swarm, _ = await sim.grow(1)
+        peer = await sim.add(swarm, 1, role)
+        await lure(swarm, peer.node.clock() + 1.0)
+        began = asyncio.get_running_loop().time()
+        assert await peer.average([1.0], timeout_s=2.0) is None
+        assert asyncio.get_running_loop().time() - began <= 2.0
+        swarm.check()
+
+    run(main())
+
+
+def test_those_with_less_time_than_matchmaking_takes_have_a_round_too() -> None:
+    async def main() -> None:
+        swarm, peers = await sim.grow(2, matchmaking_s=5.0)
+        results = await asyncio.gather(*(peer.average([float(peer.number)], timeout_s=4.0) for peer in peers))
+        assert [result.values.tolist() for result in check(results, 2)] == [[0.5], [0.5]]
+        swarm.check()
+
+    run(main())
+
+
 class Table:
     """A round of a given group, without matchmaking."""
 
@@ -301,6 +351,76 @@ def test_nobody_waits_longer_than_a_few_timeouts() -> None:
         results = await Table(World(), values, part_bytes=40, request_timeout_s=2.0).play(absent=(1, 4))
         assert loop.time() - began < 8
         assert all(state.failed == {1, 4} for state in results)
+
+    run(main())
+
+
+def test_a_bug_in_what_is_sent_or_averaged_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def out_of_memory(work: object) -> Any:
+        raise MemoryError("no memory left")
+
+    async def main(broken: int, failed: list[set[int]], **chosen: Any) -> None:
+        table = Table(World(), [[1.0] * 8, [3.0] * 8], roles=["full", "client"], **chosen)
+        table.states[broken].crunch = out_of_memory
+        results = await table.play()
+        assert [state.failed for state in results] == failed
+        assert [state.average.tolist() for state in results] == [[1.0] * 8, [3.0] * 8]
+        assert "no memory left" in caplog.text
+
+    run(main(1, [{1}, {0}]))
+    caplog.clear()
+    run(main(0, [{0}, {0}], weights=[1.0, 0.0]))
+
+
+def test_whoever_kept_a_round_waiting_until_its_time_was_over_has_failed() -> None:
+    async def main() -> None:
+        table = Table(World(), [[1.0] * 8, [3.0] * 8], roles=["full", "client"], round_timeout_s=1.0)
+        [state] = await table.play(absent=(1,))  # a client: nobody asks it for averages, so nobody sees it fail at that
+        assert state.failed == {1}
+        assert state.average.tolist() == [1.0] * 8
+
+    run(main())
+
+
+def test_what_comes_when_a_round_is_over_changes_nothing_and_finds_a_closed_averager() -> None:
+    async def closed(work: object) -> Any:
+        raise RuntimeError("cannot schedule new futures after shutdown")
+
+    async def main() -> None:
+        table = Table(World(), [[1.0] * 8, [3.0] * 8], roles=["full", "client"], round_timeout_s=1.0)
+        reducer, client = (Butterfly(state) for state in table.states)
+        Hub.of(table.networks[0]).begin(reducer.state.group.id, reducer.share)
+        await reducer.run(1.0)
+        reducer.state.crunch = closed
+        await client.run(1.0)
+        await client.linger(1.0)
+        assert reducer.state.average.tolist() == [1.0] * 8
+        assert client.state.failed == {0}
+        assert table.world.errors == []
+
+    run(main())
+
+
+def test_one_that_gave_up_is_left_at_once_though_another_averager_of_its_peer_looks() -> None:
+    async def main() -> None:
+        swarm, [peer, ghost] = await sim.grow(2)
+        other = sim.Peer(ghost.node, 2, sim.settings(prefix="other", matchmaking_s=600.0))
+        elsewhere = asyncio.ensure_future(other.average([1.0]))
+        await asyncio.sleep(1.0)
+        state = RoundState(
+            group=Group(bytes(16), tuple(Member(address=each.node.network.address) for each in (peer, ghost))),
+            place=0,
+            vector=torch.ones(8),
+            network=peer.node.network,
+            settings=peer.engine.settings,
+            crunch=sim.here,
+        )
+        began = asyncio.get_running_loop().time()
+        await Butterfly(state).run(60.0)
+        assert asyncio.get_running_loop().time() - began < 2 * state.settings.request_timeout_s
+        assert state.failed == {1}
+        elsewhere.cancel()
+        swarm.check()
 
     run(main())
 

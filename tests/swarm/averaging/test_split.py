@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.swarm.averaging import key
+from strobe.swarm.averaging.protocol import MAX_BANDWIDTH, MAX_MEMBERS
 from strobe.swarm.averaging.split import split_parts, split_shares
 
 pytestmark = pytest.mark.frameworks
@@ -25,6 +26,11 @@ def test_shares_cover_everything_once_and_follow_the_bandwidth(length: int, give
     for share, bandwidth in zip(shares, given, strict=True):
         assert abs(len(share) - length * bandwidth / sum(given)) <= 1 + length * 1e-9
         assert bandwidth or not share
+
+
+def test_the_greatest_bandwidths_of_the_greatest_group_have_shares() -> None:
+    shares = split_shares(MAX_MEMBERS, [MAX_BANDWIDTH] * MAX_MEMBERS)
+    assert [len(share) for share in shares] == [1] * MAX_MEMBERS
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 100))

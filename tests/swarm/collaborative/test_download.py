@@ -33,25 +33,33 @@ def accept(offer: Offer) -> None:
         raise StateMismatch("other tensors")
 
 
-def terms(least_epoch: int = 1, timeout_s: float = 30.0, request_timeout_s: float = 2.0) -> Terms:
-    return Terms(least_epoch=least_epoch, check=accept, timeout_s=timeout_s, request_timeout_s=request_timeout_s)
+def keep(snapshot: Snapshot) -> None:
+    """What is done with a state is not what these tests are about."""
 
 
-def donor_at(
-    dht: DHT,
-    snapshot: Snapshot,
-    *,
-    max_downloads: int = 4,
-    take: Callable[[], Snapshot] | None = None,
-) -> Donor:
+def terms(
+    least_epoch: int = 1,
+    timeout_s: float = 30.0,
+    request_timeout_s: float = 2.0,
+    take: Callable[[Snapshot], None] = keep,
+) -> Terms:
+    return Terms(
+        least_epoch=least_epoch, check=accept, take=take, timeout_s=timeout_s, request_timeout_s=request_timeout_s
+    )
+
+
+def donor_at(dht: DHT, snapshot: Snapshot, *, max_downloads: int = 4) -> Donor:
     options = DonorOptions(part_bytes=PART, max_downloads=max_downloads)
-    donor = Donor(take or (lambda: snapshot), lambda: 0, options=options)
+    donor = Donor(lambda: snapshot, lambda: 0, options=options)
+    attach_to(dht, donor)
+    return donor
 
+
+def attach_to(dht: DHT, donor: Donor) -> None:
     async def attach(node: Node) -> None:
         donor.attach(node.network)
 
     dht.run_coroutine(attach)
-    return donor
 
 
 def source_of(dht: DHT, donor: Donor, mark: str = "") -> Source:
@@ -77,28 +85,33 @@ def test_a_state_is_downloaded_in_parts_and_the_donor_is_free_again() -> None:
 
 
 def test_two_who_come_together_share_one_copy() -> None:
-    taken = 0
-    both_wait = threading.Barrier(2, timeout=10)
+    arrived = threading.Semaphore(0)
+    taken: list[Snapshot] = []
+
+    class Watched(Donor):
+        async def _offer(self, caller: Caller, payload: Payload) -> Sendable:
+            arrived.release()
+            return await super()._offer(caller, payload)
 
     def take() -> Snapshot:
-        nonlocal taken
-        taken += 1
-        return state_of(7)
+        for _ in range(0 if taken else 2):
+            assert arrived.acquire(timeout=10), "the other did not come"
+        taken.append(state_of(7))
+        return taken[-1]
 
     with swarm(3) as [one, two, three_]:
-        donor = donor_at(one, state_of(7), take=take)
-
-        def get(dht: DHT) -> None:
-            both_wait.wait()
-            dht.run_coroutine(lambda node: download(node.network, [source_of(one, donor)], terms(), Failures()))
-
-        threads = [threading.Thread(target=get, args=(dht,)) for dht in (two, three_)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert donor.num_served == 2
-        assert taken <= 2
+        donor = Watched(take, lambda: 0, options=DonorOptions(part_bytes=PART))
+        attach_to(one, donor)
+        sources = [source_of(one, donor)]
+        downloads = [
+            dht.run_coroutine(
+                lambda node: download(node.network, sources, terms(request_timeout_s=10.0), Failures()),
+                return_future=True,
+            )
+            for dht in (two, three_)
+        ]
+        assert [came.result(20).epoch for came in downloads] == [7, 7]
+        assert (donor.num_served, len(taken)) == (2, 1)
 
 
 def test_who_comes_when_it_is_full_hears_when_to_come_again_and_gets_it_then() -> None:
@@ -180,6 +193,52 @@ def test_a_donor_that_does_not_have_what_it_said_is_told_apart(state: Snapshot, 
         with pytest.raises(StateUnavailable, match=why):
             two.run_coroutine(lambda node: download(node.network, [source_of(one, donor, "liar")], terms(), failed))
         assert failed.marks == ["liar"]
+
+
+def test_a_state_that_turns_out_to_be_of_no_use_is_had_from_the_next() -> None:
+    def take(snapshot: Snapshot) -> None:
+        if snapshot.epoch == 8:
+            raise StateMismatch("nothing to go on from")
+
+    with swarm(3) as [one, two, three_]:
+        wrong, right = donor_at(one, state_of(8)), donor_at(two, state_of(7))
+        sources = [source_of(one, wrong, "wrong"), source_of(two, right, "right")]
+        failed = Failures()
+        got = three_.run_coroutine(lambda node: download(node.network, sources, terms(take=take), failed))
+        assert (got.epoch, failed.marks) == (7, ["wrong"])
+
+
+def test_who_gives_a_donor_up_does_not_keep_others_out() -> None:
+    def take_none(offer: Offer) -> None:
+        raise StateMismatch("not what we want")
+
+    with swarm(3) as [one, two, three_]:
+        donor = donor_at(one, state_of(7), max_downloads=1)
+        sources = [source_of(one, donor)]
+        unwilling = Terms(least_epoch=1, check=take_none, take=keep, timeout_s=10.0)
+        with pytest.raises(StateUnavailable, match="not what we want"):
+            two.run_coroutine(lambda node: download(node.network, sources, unwilling, Failures()))
+        assert (donor.num_downloads, donor.num_served) == (0, 0)
+        three_.run_coroutine(lambda node: download(node.network, sources, terms(), Failures()))
+        assert donor.num_served == 1
+
+
+def test_a_donor_that_is_too_slow_is_told() -> None:
+    with swarm(2) as [one, two]:
+        told: list[str] = []
+
+        async def done(caller: Caller, payload: Payload) -> Sendable:
+            told.append(msgspec.json.decode(payload, type=PartRequest).token)
+            return b""
+
+        async def attach(node: Node) -> None:
+            node.network.serve(methods_of("slow")[2], done)
+
+        source = slow_donor_at(one, 0.3)
+        one.run_coroutine(attach)
+        with pytest.raises(StateUnavailable, match=r"nothing whole within 0\.\d+ s"):
+            two.run_coroutine(lambda node: download(node.network, [source], terms(timeout_s=0.7), Failures()))
+        assert len(told) == 1
 
 
 def slow_donor_at(dht: DHT, seconds_per_part: float) -> Source:

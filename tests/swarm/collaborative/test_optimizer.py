@@ -111,6 +111,41 @@ def test_compressed_averages_are_nearly_right_and_the_same_for_all() -> None:
         assert_alike(one.parameters(), plain(MAKERS["adam"], [[(0, 16), (1, 16)]]), 2e-3)
 
 
+@pytest.mark.parametrize("compression", ["uniform8", "fp16"])
+def test_lossy_states_leave_small_variances_as_they_are(compression: str) -> None:
+    def small(params: Any) -> Any:
+        adam = torch.optim.Adam(params, lr=0.05)
+        adam.register_step_pre_hook(lambda *_: scale(adam.param_groups[0]["params"]))
+        return adam
+
+    def scale(parameters: list[torch.Tensor]) -> None:
+        for parameter in parameters:
+            assert parameter.grad is not None
+            parameter.grad.mul_(1e-4)
+
+    with swarm(2) as dhts:
+        models = [model_of(), model_of()]
+        made = [
+            Peer(dht, state_compression=compression, optimizer=small, params=model.parameters())
+            for dht, model in zip(dhts, models, strict=True)
+        ]
+        with made[0].optimizer, made[1].optimizer:
+            wait_until(lambda: all(peer.optimizer.outlook.num_peers == 2 for peer in made))
+            for peer, model in zip(made, models, strict=True):
+                peer.model = model
+            together(lambda: _epoch(made[0], 0, 1), lambda: _epoch(made[1], 1, 1))
+            expected = torch.optim.Adam((plainly := model_of()).parameters(), lr=0.05)
+            for number in (0, 1):
+                (loss_of(plainly, number, 16) * 0.5e-4).backward()
+            expected.step()
+            for peer, model in zip(made, models, strict=True):
+                for mine, theirs in zip(model.parameters(), plainly.parameters(), strict=True):
+                    variance = peer.optimizer.state[mine]["exp_avg_sq"]
+                    torch.testing.assert_close(variance, expected.state[theirs]["exp_avg_sq"], rtol=1e-3, atol=0)
+                assert peer.optimizer.figures()["state_rounds_ok"] == 2
+            assert_alike(made[0].parameters(), made[1].parameters(), 0.0)
+
+
 def test_a_peer_in_client_mode_takes_part() -> None:
     with DHT() as dht, DHT([dht.address], client_mode=True) as client:
         one, two = Peer(dht), Peer(client)
@@ -155,6 +190,20 @@ def test_without_the_others_the_step_is_taken_with_what_is_here(caplog: pytest.L
         assert figures["matchmaking_s"] >= 0.5
         assert "the gradients of epoch 0 were not averaged: no group was found" in caplog.text
         assert_alike(one.parameters(), plain(MAKERS["adam"], [[(0, 16)]]))
+
+
+def test_a_peer_says_that_it_averages_while_it_does() -> None:
+    with peers(2, target=32, matchmaking_s=2.0) as [one, two]:
+        two.batch(1, 16)
+        one.batch(0, 8)
+
+        def watch() -> None:
+            wait_until(lambda: two.optimizer.outlook.num_averaging == 1)
+            two.wait_for_epoch(1)
+
+        together(watch, lambda: _epoch(one, 0, 1, 8))
+        assert two.optimizer.figures()["rounds_ok"] == 1
+        wait_until(lambda: two.optimizer.outlook.num_averaging == one.optimizer.outlook.num_averaging == 0)
 
 
 def test_who_missed_a_step_takes_over_the_state_and_keeps_its_samples() -> None:
@@ -217,6 +266,21 @@ def test_the_state_can_be_asked_for_before_the_first_batch() -> None:
             other = Peer(other_dht, target=16, optimizer=torch.optim.SGD([torch.zeros(3, requires_grad=True)], lr=0.1))
             with other.optimizer, pytest.raises(StateUnavailable, match=r"param\.0 is F32\[3\] here"):
                 other.optimizer.load_state_from_peers()
+
+
+def test_a_state_of_another_optimizer_raises_nothing_into_the_training(caplog: pytest.LogCaptureFixture) -> None:
+    with swarm(2) as [dht, other_dht]:
+        model = model_of()
+        donor = Peer(dht, target=16, optimizer=MAKERS["momentum"], params=model.parameters())
+        with donor.optimizer:
+            loss_of(model, 0, 16).backward()
+            donor.optimizer.step(batch_size=16)
+            late = Peer(other_dht, target=16, seed=9)
+            with late.optimizer:
+                before = late.parameters()
+                late.batch(1, 8)
+                assert "the optimizer is Adam here, 'SGD' there" in caplog.text
+                assert_alike(late.parameters(), before, 0.0)
 
 
 @pytest.mark.parametrize("offers", [True, False])
@@ -345,6 +409,8 @@ def test_mistakes_of_the_caller_are_told() -> None:
             ({"optimizer": adam, "auxiliary": True, "use_local_updates": True}, "auxiliary"),
             ({"optimizer": adam, "matchmaking_s": 0}, "matchmaking_s is 0"),
             ({"optimizer": adam, "target_group_size": 1}, "target_group_size is 1"),
+            ({"optimizer": adam, "target_group_size": 1025}, "target_group_size is 1025"),
+            ({"optimizer": adam, "bandwidth": 1e13}, "bandwidth is 10000000000000"),
             ({"optimizer": adam, "run_id": ""}, "run_id '' has 0 characters"),
         ]:
             with pytest.raises(UsageError, match=why):

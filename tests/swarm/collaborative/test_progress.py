@@ -57,6 +57,14 @@ def test_samples_of_the_same_epoch_are_counted_together() -> None:
     assert progress_of(*others).outlook(report(samples=50), NOW).is_ready
 
 
+def test_those_who_average_are_of_the_same_epoch_and_heard_of_lately() -> None:
+    def num_averaging(**more: Any) -> int:
+        return progress_of(report(is_averaging=True, **more)).outlook(report(), NOW).num_averaging
+
+    assert [num_averaging(time=NOW - age) for age in (0.0, 22.0, 24.0)] == [1, 1, 0]
+    assert (num_averaging(epoch=4), num_averaging(epoch=6)) == (0, 0)
+
+
 def test_time_that_passed_brings_the_end_nearer_but_is_no_progress() -> None:
     progress = progress_of(report(samples=10, rate=10.0))
     for later, seconds_left in ((0.0, 9.0), (5.0, 4.0), (9.0, 0.0), (20.0, 0.0)):

@@ -25,7 +25,7 @@ from strobe.swarm.collaborative.state import (
     parts_of,
 )
 from strobe.swarm.collaborative.training import TrainingState
-from strobe.swarm.tensors import TensorSpec, encode
+from strobe.swarm.tensors import COMPRESSIONS, TensorSpec, encode
 
 pytestmark = pytest.mark.frameworks
 
@@ -111,6 +111,19 @@ def test_a_state_arrives_as_it_was_sent(compression: str, tolerance: float) -> N
         torch.testing.assert_close(arrived.tensors[name], tensor, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("compression", [name for name in COMPRESSIONS if name != "none"])
+def test_only_parameters_are_compressed(compression: str) -> None:
+    rest = {"extra.0": torch.rand(5000) * 1e-8, "state.0.exp_avg_sq": torch.rand(20_000) * 1e-10}
+    snapshot = Snapshot(1, {"param.0": torch.randn(20_000), **rest})
+    assembly = Assembly(offer_of(snapshot))
+    encoded = [encode_part(snapshot, part, compression).joined() for part in assembly.parts]
+    for number, payload in enumerate(encoded):
+        assembly.fill(number, payload)
+    for name, tensor in rest.items():
+        torch.testing.assert_close(assembly.snapshot().tensors[name], tensor, rtol=0, atol=0)
+    assert len(encoded[0]) < 0.7 * len(encode_part(snapshot, assembly.parts[0], "none").joined())
+
+
 def test_a_part_that_is_not_the_one_offered_is_refused() -> None:
     snapshot = Snapshot(1, {"param.0": torch.randn(20_000), "param.1": torch.randn(3)})
     assembly = Assembly(offer_of(snapshot))
@@ -185,7 +198,8 @@ def test_a_snapshot_does_not_change_with_the_state() -> None:
 
 def _changed(snapshot: Snapshot, **tensors: torch.Tensor | None) -> Offer:
     changed = {**snapshot.tensors, **{name.replace("__", "."): tensor for name, tensor in tensors.items()}}
-    return offer_of(Snapshot(1, {name: tensor for name, tensor in changed.items() if tensor is not None}))
+    tensors = {name: tensor for name, tensor in changed.items() if tensor is not None}
+    return offer_of(Snapshot(1, tensors, snapshot.scalars))
 
 
 @pytest.mark.parametrize(
@@ -210,6 +224,57 @@ def test_a_state_of_another_training_is_refused(change: dict[str, torch.Tensor],
         state.check(_changed(state.snapshot(), **change))
 
 
+def test_a_state_of_another_optimizer_is_refused() -> None:
+    model, state = trained()
+    momentum = TrainingState(torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9))
+    train(model, momentum, 0)
+    with pytest.raises(StateMismatch, match="the optimizer is Adam here, 'SGD' there"):
+        state.check(offer_of(momentum.snapshot()))
+
+
+@pytest.mark.parametrize(
+    ("tensors", "scalars"),
+    [({"momentum_buffer": torch.zeros(8, 4)}, {}), ({"exp_avg": torch.zeros(8, 4)}, {"step": "x"})],
+)
+def test_a_state_that_cannot_be_loaded_changes_nothing(
+    tensors: dict[str, torch.Tensor], scalars: dict[str, str]
+) -> None:
+    model, state = trained()
+    before, other = state.snapshot(), trained(seed=1)[1].snapshot()
+    wrong = Snapshot(
+        9,
+        {
+            **{name: tensor for name, tensor in other.tensors.items() if name.startswith("param.")},
+            **{f"state.0.{name}": tensor for name, tensor in tensors.items()},
+        },
+        {f"state.0.{name}": scalar for name, scalar in scalars.items()},
+    )
+    with pytest.raises(StateMismatch, match="Adam cannot go on"):
+        state.load(wrong)
+    assert state.epoch == 0
+    for name, tensor in state.snapshot().tensors.items():
+        torch.testing.assert_close(tensor, before.tensors[name], rtol=0, atol=0)
+    train(model, state, 3)
+
+
+@pytest.mark.parametrize(("name", "tensor"), [("exp_avg", torch.zeros(3)), ("exp_avg", None), ("step", torch.zeros(5))])
+def test_an_optimizer_that_cannot_step_with_what_came_begins_anew(
+    name: str, tensor: torch.Tensor | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    model, state = trained(steps=0)
+    came = trained()[1].snapshot()
+    tensors = {key: value for key, value in came.tensors.items() if key != f"state.0.{name}"}
+    if tensor is not None:
+        tensors[f"state.0.{name}"] = tensor
+    state.load(Snapshot(3, tensors, came.scalars))
+    train(model, state, 3)
+    assert "nothing that Adam can go on from" in caplog.text
+    assert [float(value["step"]) for value in state.optimizer.state.values()] == [1.0] * 4
+    state.optimizer.state[state.parameters[0]].pop("exp_avg")
+    with pytest.raises(KeyError):  # but who breaks it here is told
+        train(model, state, 4)
+
+
 def test_extra_tensors_and_schedules_come_along() -> None:
     def made(seed: int) -> TrainingState:
         _, state = trained(steps=1, seed=seed, extra_tensors=[torch.full((2,), float(seed))])
@@ -223,6 +288,13 @@ def test_extra_tensors_and_schedules_come_along() -> None:
     other.load(state.snapshot())
     assert other.optimizer.param_groups[0]["lr"] == pytest.approx(0.0025)
     assert other.extra_tensors[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("value", [-math.inf, math.nan])
+def test_extra_tensors_without_an_average_are_refused_at_once(value: float) -> None:
+    mask = torch.zeros(3, 3).masked_fill(torch.ones(3, 3).triu(1).bool(), value)
+    with pytest.raises(UsageError, match=r"extra_tensors\[1\] has NaN or infinite values"):
+        trained(extra_tensors=[torch.zeros(2, dtype=torch.int64), mask])
 
 
 def test_counts_of_steps_are_not_averaged() -> None:

@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import dataclasses
 import hashlib
-import math
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +27,7 @@ from strobe.errors import Error, UsageError
 from strobe.swarm.averaging.engine import Engine
 from strobe.swarm.averaging.figures import Tally
 from strobe.swarm.averaging.group import Member
-from strobe.swarm.averaging.protocol import MAX_GATHERED_BYTES, SCHEMA_BYTES
+from strobe.swarm.averaging.protocol import MAX_GATHERED_BYTES, MAX_WEIGHT, SCHEMA_BYTES
 from strobe.swarm.averaging.round import Round
 from strobe.swarm.averaging.settings import Settings
 from strobe.swarm.averaging.vector import FlatTensors
@@ -89,7 +88,7 @@ class DecentralizedAverager:
         self._pool = ThreadPoolExecutor(1, "strobe-averaging")
         self._turn = threading.Lock()
         self._step: Reply[Round | None] | None = None
-        self._is_closed = False
+        self._is_retired = self._is_closed = False
         try:
             dht.run_coroutine(_node_of)
         except DhtStopped:
@@ -150,14 +149,14 @@ class DecentralizedAverager:
         With `wait=False` the result comes by a future, which can be awaited too; cancelling it leaves the group. One
         step at a time. Raises NotFinite if own values are NaN or infinite: they would spoil the others'.
         """
-        if not (math.isfinite(weight) and weight >= 0):
-            raise UsageError(f"weight is {weight}; it must be a number of at least 0")
+        if not 0 <= weight <= MAX_WEIGHT:
+            raise UsageError(f"weight is {weight}; it must be a number from 0 to {MAX_WEIGHT:g}")
         if timeout_s is not None and not timeout_s > 0:
             raise UsageError(f"timeout_s is {timeout_s}; it must be above 0, or None")
         gathered = pack(gather)
         if len(gathered) > MAX_GATHERED_BYTES:
             raise UsageError(f"gather has {len(gathered)} bytes, at most {MAX_GATHERED_BYTES}; store where to find it")
-        if self._is_closed:
+        if self._is_retired or self._is_closed:
             raise UsageError("this averager was closed; make a new one")
         me = Member(
             address=self.dht.address,
@@ -200,6 +199,11 @@ class DecentralizedAverager:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     # -- the end -----------------------------------------------------------------------------------------------------
+
+    def retire(self) -> None:
+        """Take no more steps and let go of the tensors; until `close`, others still get what they need of the last."""
+        self._is_retired = True
+        self._flat.release()
 
     def close(self) -> None:
         """Give up what is under way, let others fetch what they need of us, and answer no more. The DHT goes on."""

@@ -35,13 +35,17 @@ class Butterfly:
 
     async def run(self, timeout_s: float) -> None:
         """Average. Returns when all that can be had is in the state; never raises for what others do."""
-        tasks = [asyncio.ensure_future(work) for work in (*(trade.run() for trade in self._trades), self.share.run())]
+        tasks = {asyncio.ensure_future(trade.run()): trade.place for trade in self._trades}
+        tasks[asyncio.ensure_future(self.share.run())] = self.state.place
         try:
             await asyncio.wait(tasks, timeout=timeout_s)
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+            for place, outcome in zip(tasks.values(), outcomes, strict=True):
+                if isinstance(outcome, Exception):
+                    self.state.note_bug(place, outcome)
             await self.share.give_up()
 
     async def linger(self, timeout_s: float) -> None:

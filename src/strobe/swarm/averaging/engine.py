@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from strobe.swarm.averaging.butterfly import Butterfly
-from strobe.swarm.averaging.group import Member
+from strobe.swarm.averaging.group import Group, Member
 from strobe.swarm.averaging.hub import Hub
 from strobe.swarm.averaging.matchmaker import Matchmaker
 from strobe.swarm.averaging.round import Round
@@ -54,11 +54,10 @@ class Engine:
         async with self._turn:  # one that was cancelled may still be about to leave its group
             settings, loop = self.settings, asyncio.get_running_loop()
             began = loop.time()
-            limit_s = math.inf if timeout_s is None else timeout_s
-            group = await self._matchmaker.find(me, min(settings.matchmaking_s, limit_s))
+            group = await self._find(me, timeout_s)
             matched = loop.time()
-            limit_s -= matched - began
-            if group is None or limit_s <= 0:
+            left_s = math.inf if timeout_s is None else timeout_s - (matched - began)
+            if group is None or left_s <= 0:
                 return None
             state = RoundState(
                 group=group,
@@ -68,7 +67,7 @@ class Engine:
                 settings=settings,
                 crunch=self._crunch,
             )
-            await self._run(Butterfly(state), min(settings.round_timeout_s, limit_s))
+            await self._run(Butterfly(state), min(settings.round_timeout_s, left_s))
             round_ = Round(
                 members=tuple(member.id for member in group.members),
                 gathered={member.id: unpack(member.gathered) for member in group.members},
@@ -77,6 +76,16 @@ class Engine:
                 matchmaking_seconds=matched - began,
             )
             return Averaged(round_, state.average)
+
+    async def _find(self, me: Member, timeout_s: float | None) -> Group | None:
+        matchmaking_s = self.settings.matchmaking_s
+        if timeout_s is None:
+            return await self._matchmaker.find(me, matchmaking_s)
+        try:
+            # A group that begins when our time is over is of no use to us, and waits for us.
+            return await asyncio.wait_for(self._matchmaker.find(me, min(matchmaking_s, timeout_s / 2)), timeout_s)
+        except asyncio.TimeoutError:
+            return None
 
     async def _run(self, butterfly: Butterfly, timeout_s: float) -> None:
         self._hub.begin(butterfly.state.group.id, butterfly.share)

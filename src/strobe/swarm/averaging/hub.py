@@ -76,41 +76,44 @@ class Hub:
         try:
             message = decode(payload)
             group_id = bytes.fromhex(message.metadata.get(p.GROUP, ""))
+            prefix = message.metadata.get(p.PREFIX, "")
             number = int(message.metadata.get(p.NUMBER, ""))
         except (MalformedTensors, ValueError) as exc:
             raise PeerRefused(f"no part of a round: {exc}") from exc
-        share = await self._share(group_id)
+        share = await self._share(group_id, prefix)
         return await share.on_part(caller.id, number, message)
 
     def _on_alive(self, caller: Caller, payload: Payload) -> Sendable:
+        question = _in_round(payload)
         # Who still looks may be about to hear that its round has begun.
-        if self._share_of(payload) is None and not self._is_looking:
+        if question.group not in self._shares and not self._is_looking(question.prefix):
             raise PeerRefused("no such round here, or it is over")
         return b""
 
     def _on_leave(self, caller: Caller, payload: Payload) -> Sendable:
-        if (share := self._share_of(payload)) is not None:
+        if (share := self._shares.get(_in_round(payload).group)) is not None:
             share.on_leave(caller.id)
         return b""
 
-    def _share_of(self, payload: Payload) -> OwnShare | None:
-        try:
-            return self._shares.get(p.decode_in_round(payload).group)
-        except p.Malformed as exc:
-            raise PeerRefused(str(exc)) from exc
+    def _is_looking(self, prefix: str) -> bool:
+        matchmaker = self._matchmakers.get(prefix)
+        return matchmaker is not None and matchmaker.is_looking
 
-    @property
-    def _is_looking(self) -> bool:
-        return any(matchmaker.is_looking for matchmaker in self._matchmakers.values())
-
-    async def _share(self, group_id: bytes) -> OwnShare:
+    async def _share(self, group_id: bytes, prefix: str) -> OwnShare:
         clock = asyncio.get_running_loop().time
         deadline = clock() + _PATIENCE_S
         # Others may have been told before us that the group is complete. Nothing is kept about it: strangers name it.
-        while group_id not in self._shares and self._is_looking and (left_s := deadline - clock()) > 0:
+        while group_id not in self._shares and self._is_looking(prefix) and (left_s := deadline - clock()) > 0:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._news.wait(), left_s)
         share = self._shares.get(group_id)
         if share is None:
             raise PeerRefused("no such round here, or it is over")
         return share
+
+
+def _in_round(payload: Payload) -> p.InRound:
+    try:
+        return p.decode_in_round(payload)
+    except p.Malformed as exc:
+        raise PeerRefused(str(exc)) from exc

@@ -109,6 +109,8 @@ class Lobby:
         known = self._followers.get(member.id)
         if known is not None:
             known.heard = now
+            if self.group is None:  # it may have begun anew, with another weight
+                known.member = member
         elif self._admits(member, deadline, now):
             self._followers[member.id] = _Follower(member, now)
             return True

@@ -11,7 +11,6 @@ decoded. Whatever does not fit raises `Malformed`.
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Final, TypeVar
 
 import msgspec
@@ -24,21 +23,29 @@ from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Payload
 
 JOIN, PART, ALIVE, LEAVE = "averaging.join", "averaging.part", "averaging.alive", "averaging.leave"
-#: the words of a part's metadata: the round, which part of the share; in answers: whose values are not in it
-GROUP, NUMBER, MISSING = "group", "number", "missing"
+#: the words of a part's metadata: the round and its prefix, which part of the share; in answers: whose values are not
+#: in it
+GROUP, PREFIX, NUMBER, MISSING = "group", "prefix", "number", "missing"
 #: the tensor of a part
 VALUES: Final = "values"
 
 MAX_GATHERED_BYTES: Final = 64 << 10
 MAX_MEMBERS: Final = 1024
 MAX_PREFIX: Final = 256
+#: sums over a group, and ratios to them, stay numbers
+MAX_BANDWIDTH: Final = 1e12
+#: beside one so heavy, which may deliver nothing, values of weight 1 are still far above the least float32
+MAX_WEIGHT: Final = 1e15
 #: all of a `join`, or of what is said about a round
 MAX_JOIN_BYTES: Final = MAX_GATHERED_BYTES + (8 << 10)
-MAX_IN_ROUND_BYTES: Final = 256
+MAX_IN_ROUND_BYTES: Final = 2 << 10
+#: the news that a group of as many as can be has begun
+MAX_NEWS_BYTES: Final = MAX_MEMBERS * (MAX_GATHERED_BYTES + (2 << 10))
 GROUP_ID_BYTES: Final = 16
 SCHEMA_BYTES: Final = 20
 
 _Address = Annotated[str, Meta(max_length=1024)]
+_Prefix = Annotated[str, Meta(max_length=MAX_PREFIX)]
 _GroupId = Annotated[bytes, Meta(min_length=GROUP_ID_BYTES, max_length=GROUP_ID_BYTES)]
 
 
@@ -61,7 +68,7 @@ class WireMember(Message, frozen=True):
 class Join(Message, frozen=True):
     """`schema` stands for what must be alike in a group; of two peers, the one with the earlier deadline leads."""
 
-    prefix: Annotated[str, Meta(max_length=MAX_PREFIX)]
+    prefix: _Prefix
     schema: Annotated[bytes, Meta(min_length=SCHEMA_BYTES, max_length=SCHEMA_BYTES)]
     deadline: float
     member: WireMember
@@ -84,9 +91,10 @@ class Begin(Message, frozen=True, tag="begin"):
 
 
 class InRound(Message, frozen=True):
-    """Of `alive` and `leave`: which round it is about."""
+    """Of `alive` and `leave`: which round it is about, of the averagers with which prefix."""
 
     group: _GroupId
+    prefix: _Prefix
 
 
 News = Wait | Moved | Begin
@@ -133,7 +141,7 @@ def parse_address(text: str) -> Address:
 
 def parse_member(wire: WireMember) -> Member:
     """Return a member whose numbers make sense and whose `gathered` can be opened."""
-    if not (math.isfinite(wire.weight) and wire.weight >= 0 and math.isfinite(wire.bandwidth) and wire.bandwidth > 0):
+    if not (0 <= wire.weight <= MAX_WEIGHT and 0 < wire.bandwidth <= MAX_BANDWIDTH):
         raise Malformed(f"a member of weight {wire.weight} and bandwidth {wire.bandwidth}")
     try:
         unpack(wire.gathered)

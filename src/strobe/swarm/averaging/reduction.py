@@ -65,13 +65,24 @@ class Reduction:
     def mean(self, part: int) -> Mean:
         """Return the mean of a closed part; once, for its memory is given away."""
         total, self._sums[part] = self._sums[part], None
-        missing = tuple(sorted(self._weights.keys() - self._delivered[part]))
+        missing = tuple(sorted(self._missing(part)))
         if total is None:
             return Mean(None, missing)
         weight = 0.0
         for member in sorted(self._delivered[part]):
             weight += self._weights[member]
         return Mean(total.div_(weight), missing)
+
+    def give_up(self) -> set[int]:
+        """Close what is open without a mean, and return who did not deliver it: what comes now comes too late."""
+        left = [part for part in range(self.oldest, self._num_parts) if not self._closed[part]]
+        for part in left:
+            self._closed[part], self._sums[part] = True, None
+        self.oldest = self._num_parts
+        return {member for part in left for member in self._missing(part)}
+
+    def _missing(self, part: int) -> set[int]:
+        return self._weights.keys() - self._delivered[part]
 
     def settle(self, parts: Iterable[int]) -> list[int]:
         """Close those of these parts that nobody keeps open, and return them."""

@@ -69,6 +69,8 @@ class Search:
         #: where we have looked so far
         self.keys: list[str] = []
         self._began = clock()
+        #: when one that began to look as late as could be, for as long as we do, has its group
+        self._latest = lobby.deadline + (lobby.deadline - self._began)
         self._look_at = 0.0
         self._look_s = _FIRST_LOOK_S
 
@@ -116,9 +118,11 @@ class Search:
     async def _follow(self, leader: Candidate, join: bytes) -> Group | None:
         """Ask a leader, and wait with it; None if there is nothing to wait for any more."""
         lobby = self._lobby
+        # A client follows those who came later too, but not for ever: when they are to begin is their own word.
+        until = min(max(lobby.deadline, leader.deadline), self._latest) + CLOCK_SKEW_S
         lobby.court()
         try:
-            while self._clock() < max(lobby.deadline, leader.deadline) + CLOCK_SKEW_S:
+            while self._clock() < until:
                 news = p.decode_news(await self._ask_twice(leader, join))
                 if isinstance(news, p.Begin):
                     return lobby.accept(p.parse_group(news), leader)
@@ -136,8 +140,11 @@ class Search:
 
     async def _ask_twice(self, leader: Candidate, join: bytes) -> Payload:
         """Ask for news; if the answer was lost, again: it may be that the group has begun, and counts on us."""
-        timeout_s = self._request_timeout_s / 2
         try:
-            return await ask(self._network, leader.address, p.JOIN, join, timeout_s=timeout_s)
+            return await self._ask(leader, join)
         except PeerUnreachable:
-            return await ask(self._network, leader.address, p.JOIN, join, timeout_s=timeout_s)
+            return await self._ask(leader, join)
+
+    async def _ask(self, leader: Candidate, join: bytes) -> Payload:
+        timeout_s = self._request_timeout_s / 2
+        return await ask(self._network, leader.address, p.JOIN, join, timeout_s=timeout_s, max_reply=p.MAX_NEWS_BYTES)

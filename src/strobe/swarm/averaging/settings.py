@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from strobe.errors import UsageError
 from strobe.swarm.averaging.group import Role
 from strobe.swarm.averaging.key import MAX_BITS
-from strobe.swarm.averaging.protocol import MAX_MEMBERS, MAX_PREFIX
+from strobe.swarm.averaging.protocol import MAX_BANDWIDTH, MAX_MEMBERS, MAX_PREFIX
 from strobe.swarm.tensors import COMPRESSIONS
 
 _ITEM_BYTES = 4
@@ -44,6 +44,8 @@ class Settings:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise UsageError(f"{name} is {value}; it must be a number above 0")
+        if self.bandwidth > MAX_BANDWIDTH:
+            raise UsageError(f"bandwidth is {self.bandwidth}; at most {MAX_BANDWIDTH:g}, for it is a ratio to others'")
         if self.compression not in COMPRESSIONS:
             raise UsageError(f"no compression {self.compression!r}; there are {', '.join(COMPRESSIONS)}")
         if self.part_bytes < _ITEM_BYTES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 
 import torch
 
@@ -40,7 +41,7 @@ class OwnShare:
             self.is_idle.set()
 
     async def run(self) -> None:
-        """Wait until the share is averaged, dropping those who let the others wait."""
+        """Wait until all values for the share are there, dropping those who let the others wait."""
         state, reduction = self._state, self._reduction
         self._publish(reduction.settle(range(len(self._parts))))  # all of it, if nobody has values
         if state.me.sends:
@@ -57,7 +58,6 @@ class OwnShare:
                 check_at = clock() + state.settings.request_timeout_s
             if reduction.oldest != oldest:
                 oldest, since, check_at = reduction.oldest, clock(), clock() + state.settings.request_timeout_s
-        await asyncio.gather(*self._publishing)
 
     async def _drop_dead(self, *, has_stalled: bool) -> None:
         """Drop those that keep the others waiting, unless they are only slow."""
@@ -71,19 +71,24 @@ class OwnShare:
                 self._let_go(place)
 
     async def give_up(self) -> None:
-        """Answer those who still wait for an average that there is none. Without them, only ends what was begun."""
-        await asyncio.gather(*self._publishing)
-        for answer in self._answers:
-            if not answer.done():
-                answer.set_exception(PeerRefused("this peer gave up the round"))
-                answer.exception()  # has been seen: it may be that nobody waits for it
+        """End what was begun, and answer those who still wait for an average that there is none."""
+        self._state.failed.update(self._reduction.give_up())
+        await asyncio.gather(*self._publishing, return_exceptions=True)
+        for number in range(len(self._parts)):
+            self._refuse(number)
+
+    def _refuse(self, number: int) -> None:
+        answer = self._answers[number]
+        if not answer.done():
+            answer.set_exception(PeerRefused("this peer gave up the round"))
+            answer.exception()  # has been seen: it may be that nobody waits for it
 
     async def on_part(self, caller: PeerId, number: int, message: Message) -> Sendable:
         """Answer a member that sends its values of a part, or only wants the average."""
         place = self._state.group.places.get(caller)
         if place is None or not self._state.group.members[place].receives or not 0 <= number < len(self._parts):
             raise PeerRefused("no member of this round, or no part of this share")
-        if message.specs:
+        if message.specs and not self._answers[number].done():  # else too late; our averager may even be closed
             await self._take(place, number, message)
         return await asyncio.shield(self._answers[number])
 
@@ -116,8 +121,14 @@ class OwnShare:
         for number in closed:
             task = asyncio.ensure_future(self._publish_part(number))
             self._publishing.add(task)
-            task.add_done_callback(self._publishing.discard)
+            task.add_done_callback(partial(self._end_publishing, number))
         self._moved.set()
+
+    def _end_publishing(self, number: int, task: asyncio.Future[None]) -> None:
+        self._publishing.discard(task)
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self._state.note_bug(self._state.place, error)
+            self._refuse(number)
 
     async def _publish_part(self, number: int) -> None:
         state, part = self._state, self._parts[number]

@@ -15,6 +15,7 @@ import torch
 from strobe.swarm.averaging import protocol as p
 from strobe.swarm.averaging.state import RoundState, part_specs
 from strobe.swarm.client.link import ask
+from strobe.swarm.client.size import most_bytes
 from strobe.swarm.net.network import NetworkError, Payload
 from strobe.swarm.tensors import MalformedTensors, decode, encode, is_finite
 
@@ -32,7 +33,7 @@ class Trade:
 
     def __init__(self, state: RoundState, place: int, parts: list[range]) -> None:
         self._state = state
-        self._place = place
+        self.place = place
         self._parts = parts
         self._address = state.group.members[place].address
 
@@ -41,18 +42,25 @@ class Trade:
         try:
             await self._exchange_all()
         except (NetworkError, BadAnswer) as exc:
-            self._state.failed.add(self._place)
+            self._state.failed.add(self.place)
             _log.warning("%s did not average its share, which keeps local values: %s", self._address, exc)
         except asyncio.CancelledError:
-            self._state.failed.add(self._place)
+            self._state.failed.add(self.place)
             raise
 
     async def say_goodbye(self) -> None:
         """Tell it that we need nothing more, so that it need not stay for us."""
-        leave = p.encode(p.InRound(self._state.group.id))
+        leave = p.encode(p.InRound(self._state.group.id, self._state.settings.prefix))
         timeout_s = self._state.settings.request_timeout_s
         try:
-            await ask(self._state.network, self._address, p.LEAVE, leave, timeout_s=timeout_s)
+            await ask(
+                self._state.network,
+                self._address,
+                p.LEAVE,
+                leave,
+                timeout_s=timeout_s,
+                max_reply=p.MAX_IN_ROUND_BYTES,
+            )
         except NetworkError as exc:
             _log.debug("%s did not hear our goodbye: %s", self._address, exc)
 
@@ -72,7 +80,7 @@ class Trade:
                     since = clock()
                     for task in done:
                         task.result()
-                elif clock() - since > self._state.settings.stall_s or not await self._state.is_alive(self._place):
+                elif clock() - since > self._state.settings.stall_s or not await self._state.is_alive(self.place):
                     raise BadAnswer(f"no answer for {clock() - since:.1f} s")
         finally:
             for task in pending:
@@ -82,10 +90,13 @@ class Trade:
     async def _exchange(self, number: int) -> None:
         state, part = self._state, self._parts[number]
         settings = state.settings
-        metadata = {p.GROUP: state.group.id.hex(), p.NUMBER: str(number)}
+        metadata = {p.GROUP: state.group.id.hex(), p.PREFIX: settings.prefix, p.NUMBER: str(number)}
         values = {p.VALUES: state.vector[part.start : part.stop]} if state.me.sends else {}
         request = await state.crunch(lambda: encode(values, metadata, compression=settings.compression))
-        answer = await ask(state.network, self._address, p.PART, request, timeout_s=settings.round_timeout_s)
+        most = most_bytes(part_specs(len(part)).values())
+        answer = await ask(
+            state.network, self._address, p.PART, request, timeout_s=settings.round_timeout_s, max_reply=most
+        )
         average, missing = await state.crunch(lambda: self._opened(answer, len(part)))
         state.failed.update(missing)
         if average is not None:

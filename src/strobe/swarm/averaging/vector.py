@@ -26,6 +26,11 @@ class FlatTensors:
         self._lock = threading.Lock()
         self._holder: int | None = None
 
+    def release(self) -> None:
+        """Have no tensors any more."""
+        with self.held():
+            self._tensors = ()
+
     def digest(self) -> bytes:
         """Return what stands for the shapes, in their order."""
         shapes = ";".join(",".join(map(str, tensor.shape)) for tensor in self._tensors)

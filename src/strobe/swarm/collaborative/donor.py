@@ -75,6 +75,8 @@ class _Download:
     caller: PeerId
     snapshot: Snapshot
     parts: list[list[Piece]]
+    #: numbers of those that were not given yet
+    missing: set[int]
     began: float
     used: float
 
@@ -142,7 +144,7 @@ class Donor:
         now = self._clock()
         specs = snapshot.specs
         parts = parts_of(specs, self._options.part_bytes)
-        self._downloads[token] = _Download(caller.id, snapshot, parts, now, now)
+        self._downloads[token] = _Download(caller.id, snapshot, parts, set(range(len(parts))), now, now)
         if self._timer is None:
             self._watch()
         return encode_offer(
@@ -164,14 +166,16 @@ class Donor:
             encoded: Pieces = await asyncio.to_thread(encode_part, download.snapshot, part, self._compression)
         except NotFinite as exc:
             raise PeerRefused(f"this peer's state is broken: {exc}") from exc
+        download.missing.discard(request.part)
         return encoded
 
     def _done(self, caller: Caller, payload: Payload) -> Sendable:
         request, download = self._download(caller, payload)
         del self._downloads[request.token]
-        self._typical_s = self._clock() - download.began
-        self.num_served += 1
-        self._unfinished.answered(caller.id)
+        if not download.missing:  # otherwise it was given up
+            self._typical_s = self._clock() - download.began
+            self.num_served += 1
+            self._unfinished.answered(caller.id)
         self._drop_unfinished()
         return b""
 

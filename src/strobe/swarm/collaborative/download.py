@@ -17,15 +17,17 @@ from typing import Any, Final
 import msgspec
 
 from strobe.errors import Error
-from strobe.swarm.client.hosts import forget, heard_at
 from strobe.swarm.collaborative.donor import PartRequest, methods_of
 from strobe.swarm.collaborative.report import MOST_EPOCHS_AHEAD
-from strobe.swarm.collaborative.state import Assembly, Offer, Snapshot, StateMismatch, parse_offer
+from strobe.swarm.collaborative.state import MAX_OFFER_BYTES, Assembly, Offer, Snapshot, StateMismatch, parse_offer
 from strobe.swarm.net.address import Address
-from strobe.swarm.net.network import Network, NetworkError, PeerBusy
+from strobe.swarm.net.hosts import forget, heard_at
+from strobe.swarm.net.network import Contact, Network, NetworkError, PeerBusy
 
 #: parts that are on their way at a time
 _AHEAD: Final = 2
+#: for the donor to hear that we are done; one that has died costs so much more
+_GOODBYE_S: Final = 1.0
 _log = logging.getLogger("strobe.swarm.collaborative")
 
 
@@ -52,6 +54,8 @@ class Terms:
 
     least_epoch: int
     check: Callable[[Offer], None]
+    #: gets what has come, in a thread; it too may raise StateMismatch, and the next donor is tried
+    take: Callable[[Snapshot], None]
     timeout_s: float = 300.0
     #: for one part; a donor that takes longer is given up, and for so long its pace does not matter
     request_timeout_s: float = 15.0
@@ -60,7 +64,7 @@ class Terms:
 async def download(
     network: Network, sources: Sequence[Source], terms: Terms, failed: Callable[[Source], None]
 ) -> Snapshot:
-    """Return the state of the first that gives it; StateUnavailable if nobody does.
+    """Take the state of the first that gives it, and return it; StateUnavailable if nobody does.
 
     `failed` hears who did not, except of those who only were busy.
     """
@@ -76,7 +80,8 @@ async def download(
         await asyncio.sleep(wait_s)
         share_s = left_s / len(due)
         try:
-            return await asyncio.wait_for(_download_from(network, source, terms, share_s), share_s)
+            snapshot = await asyncio.wait_for(_download_from(network, source, terms, share_s), share_s)
+            await asyncio.to_thread(terms.take, snapshot)
         except PeerBusy as exc:
             last = f"{source.address}: {exc}"
             # Not all at once again: those who were refused together come back apart.
@@ -87,13 +92,30 @@ async def download(
             del due[source]
             forget(network, source.address)
             failed(source)
+        else:
+            return snapshot
     raise StateUnavailable(f"none of {len(sources)} peers gave its state within {terms.timeout_s:g} s; last, {last}")
 
 
 async def _download_from(network: Network, source: Source, terms: Terms, share_s: float) -> Snapshot:
     offer_method, part_method, done_method = methods_of(source.word)
-    contact = await heard_at(network, source.address, timeout_s=terms.request_timeout_s)
-    offer = parse_offer(await network.call(contact, offer_method, b"", timeout_s=terms.request_timeout_s))
+    timeout_s = terms.request_timeout_s
+    contact = await heard_at(network, source.address, timeout_s=timeout_s)
+    offer = parse_offer(await network.call(contact, offer_method, b"", timeout_s=timeout_s, max_reply=MAX_OFFER_BYTES))
+    try:
+        return await _fetch_all(network, contact, part_method, offer, terms, share_s)
+    finally:
+        # Also if it was no good: until it hears of it the donor keeps others out.
+        try:
+            goodbye = msgspec.json.encode(PartRequest(offer.token))
+            await network.call(contact, done_method, goodbye, timeout_s=min(_GOODBYE_S, timeout_s), max_reply=0)
+        except NetworkError as exc:  # it notices by itself after a while
+            _log.info("%s was not told that the download is over: %s", source.address, exc)
+
+
+async def _fetch_all(
+    network: Network, contact: Contact, part_method: str, offer: Offer, terms: Terms, share_s: float
+) -> Snapshot:
     if offer.epoch < terms.least_epoch:
         raise StateMismatch(f"it is of epoch {offer.epoch}, at least {terms.least_epoch} was promised")
     if offer.epoch > terms.least_epoch + MOST_EPOCHS_AHEAD:
@@ -103,7 +125,8 @@ async def _download_from(network: Network, source: Source, terms: Terms, share_s
 
     async def fetch(number: int) -> None:
         request = msgspec.json.encode(PartRequest(offer.token, number))
-        payload = await network.call(contact, part_method, request, timeout_s=terms.request_timeout_s)
+        most = assembly.most_bytes(number)
+        payload = await network.call(contact, part_method, request, timeout_s=terms.request_timeout_s, max_reply=most)
         await asyncio.to_thread(assembly.fill, number, payload)
 
     numbers = range(len(assembly.parts))
@@ -114,12 +137,6 @@ async def _download_from(network: Network, source: Source, terms: Terms, share_s
         expected_s = elapsed_s * len(numbers) / (first + _AHEAD)
         if expected_s > share_s and elapsed_s > terms.request_timeout_s:
             raise DonorTooSlow(f"{first + _AHEAD} of {len(numbers)} parts took {elapsed_s:.0f} s of {share_s:.0f} s")
-    try:
-        await network.call(
-            contact, done_method, msgspec.json.encode(PartRequest(offer.token)), timeout_s=terms.request_timeout_s
-        )
-    except NetworkError as exc:  # everything is here; the donor notices by itself after a while
-        _log.info("%s was not told that the download is over: %s", source.address, exc)
     return assembly.snapshot()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,10 +20,10 @@ from strobe.swarm.averaging import Round
 from strobe.swarm.collaborative.download import Terms, download
 from strobe.swarm.collaborative.gradients import Gradients
 from strobe.swarm.collaborative.progress import Outlook, Pace
-from strobe.swarm.collaborative.rounds import AUXILIARY, Rounds
+from strobe.swarm.collaborative.rounds import Purpose, Rounds, present_in
 from strobe.swarm.collaborative.state import Snapshot
 from strobe.swarm.collaborative.tracker import Tracker
-from strobe.swarm.collaborative.training import TrainingState
+from strobe.swarm.collaborative.training import Kind, TrainingState
 from strobe.swarm.dht import DHT
 from strobe.swarm.tensors import COMPRESSIONS
 
@@ -40,6 +41,7 @@ class EpochOptions:
     state_compression: str = "none"
     use_local_updates: bool = False
     auxiliary: bool = False
+    averaging_timeout_s: float = 30.0
     load_state_timeout_s: float = 300.0
     request_timeout_s: float = 5.0
     verbose: bool = False
@@ -97,9 +99,12 @@ class Epochs:
         if outlook.is_ready and outlook.epoch <= self._state.epoch:
             self._end(outlook)
 
-    def report(self) -> Outlook:
+    def report(self, *, is_averaging: bool = False) -> Outlook:
         return self._tracker.report(
-            epoch=self._state.epoch, samples=self.gradients.samples, samples_per_s=self.pace.samples_per_s
+            epoch=self._state.epoch,
+            samples=self.gradients.samples,
+            samples_per_s=self.pace.samples_per_s,
+            is_averaging=is_averaging,
         )
 
     def begin(self, epoch: int) -> None:
@@ -114,7 +119,7 @@ class Epochs:
         self._tracker.look()
         snapshot = self._download(timeout_s)
         if snapshot is not None:
-            self._adopt(snapshot, keep_gradients=False)
+            self._go_on(keep_gradients=False)
         return snapshot is not None
 
     # -- the end of an epoch -----------------------------------------------------------------------------------------
@@ -123,21 +128,27 @@ class Epochs:
         options, state = self._options, self._state
         # Those of the last group count although their first report of this epoch may be on its way.
         together = max(outlook.num_together, min(self._group_size, outlook.num_peers))
-        means = None if options.use_local_updates else self.gradients.means()
+        # Not on the parameters' device: there it would take room from the training while others are waited for.
+        means = None if options.use_local_updates else [mean.cpu() for mean in self.gradients.means()]
         round_: Round | None = None
         if together > 1:
+            self.report(is_averaging=True)
             round_ = self._average_state(together) if means is None else self._average_gradients(means, together)
-            if round_ is None and self._tracker.look().epoch > state.epoch:
-                # The others have done without us: their step counts, and our samples in the next epoch.
-                self._catch_up(self._tracker.outlook)
-                return
-        if means is not None and not options.auxiliary:
-            # A round that failed may have left something in the first ones.
-            state.apply(means if round_ is not None else self.gradients.means())
+            if round_ is None:
+                self.report()
+                now = self._tracker.look_while_others_average(options.averaging_timeout_s)
+                if now.epoch > state.epoch:
+                    # The others have done without us: their step counts, and our samples in the next epoch.
+                    self._catch_up(now)
+                    return
+        if options.auxiliary and round_ is None:  # the others are still in this epoch: so is who helps them
+            self._resume()
+            return
         self.num_alone += round_ is None
         self._group_size = round_.group_size if round_ is not None else 1
         samples = self.gradients.samples
-        self.begin(state.epoch + 1)
+        # A round that failed may have left something in the first ones.
+        self._step(means if round_ is not None else None)
         _log.log(
             self._level,
             "%s: epoch %d after %d samples, %d of them here; %d peers averaged",
@@ -148,9 +159,20 @@ class Epochs:
             self._group_size,
         )
         is_due = means is not None and state.epoch % options.average_state_every == 0 and not options.auxiliary
-        if round_ is not None and is_due:
-            self._average_state(sum(word != AUXILIARY for word in round_.gathered.values()))
+        del means  # as large as the model
+        if round_ is not None and is_due and len(present := present_in(round_)) > 1:
+            self._average_state(len(present))
             self._resume()
+
+    def _step(self, means: Sequence[torch.Tensor] | None = None) -> None:
+        """Take the step of the swarm with these gradients, or those that are here, and begin the next epoch.
+
+        With local updates and in auxiliary peers there is no step.
+        """
+        with self._state.lock:  # over both: who copies the state between them would have the step, and the old epoch
+            if not (self._options.use_local_updates or self._options.auxiliary):
+                self._state.apply(means if means is not None else self.gradients.means())
+            self.begin(self._state.epoch + 1)
 
     def _average_gradients(self, means: list[torch.Tensor], together: int) -> Round | None:
         return self._rounds.average(
@@ -164,18 +186,28 @@ class Epochs:
 
     def _average_state(self, together: int) -> Round | None:
         """Make up for what rounds that failed, rounding and local updates have done to the likeness of the peers."""
-        copies = [tensor.detach().clone() for tensor in self._state.averageable()]
+        compression = self._options.state_compression
+        if compression == "none":
+            return self._average_kind("state", "all", together, "none")
+        # Apart from what bears no loss: what is decoded becomes everybody's own.
+        round_ = self._average_kind("state", "parameters", together, compression)
+        if round_ is not None and self._state.averageable("rest"):
+            self._average_kind("statistics", "rest", len(present_in(round_)), "none")
+        return round_
+
+    def _average_kind(self, purpose: Purpose, kind: Kind, together: int, compression: str) -> Round | None:
+        copies = [tensor.detach().to("cpu", copy=True) for tensor in self._state.averageable(kind)]
         round_ = self._rounds.average(
-            "state",
+            purpose,
             self._state.epoch,
             copies,
             # After a common step all states are as good; those of local updates are worth what went into them.
             weight=float(self.gradients.samples) if self._options.use_local_updates else 1.0,
             num_peers=together,
-            compression=self._options.state_compression,
+            compression=compression,
         )
         if round_ is not None:
-            self._state.replace(copies)
+            self._state.replace(copies, kind)
         return round_
 
     # -- who is behind -----------------------------------------------------------------------------------------------
@@ -194,7 +226,7 @@ class Epochs:
             return
         if snapshot is not None:
             is_stale = missed > 1 or not self._has_joined or self._options.use_local_updates
-            self._adopt(snapshot, keep_gradients=not is_stale)
+            self._go_on(keep_gradients=not is_stale)
             return
         _log.warning(
             "%s: the swarm is said to be in epoch %d and nobody there gives its state; going on from epoch %d",
@@ -202,27 +234,27 @@ class Epochs:
             outlook.epoch,
             state.epoch,
         )
-        if missed == 1:  # others took a step alone, as this peer does now
-            state.apply(self.gradients.means())
-            self.begin(outlook.epoch)
-        else:  # what cannot be had cannot be followed, and may be a lie
+        if missed == 1 and outlook.num_together == 1:  # others took a step alone, as this peer does now
+            self._step()
+        else:  # what cannot be had cannot be followed, and may be a lie; who is here can average
             self._tracker.distrust_ahead(state.epoch)
 
-    def _adopt(self, snapshot: Snapshot, *, keep_gradients: bool) -> None:
-        self._state.load(snapshot)
+    def _go_on(self, *, keep_gradients: bool) -> None:
+        """Train with a state that has come."""
         self._has_joined = True
         if not keep_gradients:
             self.gradients.reset()
         self._resume()
 
     def _download(self, timeout_s: float | None = None) -> Snapshot | None:
-        """Return a later state; None if nobody offers one."""
+        """Take over a later state, and return it; None if nobody offers one."""
         sources = self._tracker.sources(self._state.epoch)
         if not sources:
             return None
         terms = Terms(
             least_epoch=self._state.epoch + 1,
             check=self._state.check,
+            take=self._state.load,
             timeout_s=timeout_s if timeout_s is not None else self._options.load_state_timeout_s,
             request_timeout_s=_PATIENCE * self._options.request_timeout_s,
         )

@@ -49,6 +49,8 @@ class Outlook:
     num_clients: int
     #: peers in the same epoch as this one
     num_together: int
+    #: others of those who are about to end the epoch: they look for a group, or average with one
+    num_averaging: int
     #: of the epoch that this peer is in
     samples: int
     samples_per_s: float
@@ -97,6 +99,7 @@ class Progress:
             num_peers=1 + len(others),
             num_clients=sum(report.client_mode for report in [own, *others]),
             num_together=1 + len(together),
+            num_averaging=sum(report.is_averaging and self._is_fresh(report, now) for report in together),
             samples=samples,
             samples_per_s=rate,
             seconds_left=seconds_left,
@@ -110,6 +113,10 @@ class Progress:
         is_from_the_future = report.time > now + self.looks.max_skew_s
         is_absurd = report.samples > most or report.samples_per_s * self.looks.least_s > most
         return not (is_from_the_future or is_absurd or self._is_stale(report, now))
+
+    def _is_fresh(self, report: PeerReport, now: float) -> bool:
+        """Tell whether its peer may well be alive: one that is reports at least every `most_s`."""
+        return report.time > now - 2 * self.looks.most_s - self.looks.max_skew_s
 
     def _is_stale(self, report: PeerReport, now: float) -> bool:
         return report.time < now - self.looks.life_s

@@ -31,6 +31,8 @@ class PeerReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     #: when it said so; 0 when it has left
     time: Annotated[float, msgspec.Meta(ge=0, le=1e12)]
     client_mode: bool
+    #: whether it is looking for a group of this epoch, or averaging with one
+    is_averaging: bool = False
     #: where its state can be downloaded, and the word that names it there; empty if it cannot
     address: Annotated[str, msgspec.Meta(max_length=1024)] = ""
     word: Annotated[str, msgspec.Meta(pattern="^[a-z0-9]{0,16}$")] = ""

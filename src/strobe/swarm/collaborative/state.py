@@ -17,6 +17,7 @@ import torch
 from msgspec import Meta
 
 from strobe.errors import Error
+from strobe.swarm.client.size import most_bytes
 from strobe.swarm.net.network import Payload, Pieces
 from strobe.swarm.tensors import Bounds, MalformedTensors, TensorSpec, decode, encode, is_finite
 from strobe.swarm.tensors.dtypes import dtype_of
@@ -25,11 +26,16 @@ from strobe.swarm.tensors.layout import ITEM_BYTES, size_of
 #: what an optimizer remembers besides tensors
 Scalar: TypeAlias = bool | int | float | str | None
 
+#: how names of parameters begin; nothing else is ever compressed: a variance that is rounded to zero, or below it,
+#: makes the next step huge, or NaN
+PARAMETERS: Final = "param."
+
 LEAST_PART_BYTES: Final = 64 << 10
 MOST_PART_BYTES: Final = 128 << 20
 _TENSORS_PER_PART: Final = 1024
 _MAX_TENSORS: Final = 1 << 20
-_MAX_OFFER_BYTES: Final = 64 << 20
+#: of an offer; more is not read
+MAX_OFFER_BYTES: Final = 64 << 20
 _MAX_RANK: Final = 8
 
 
@@ -90,8 +96,6 @@ def encode_offer(offer: Offer) -> bytes:
 
 def parse_offer(payload: Payload) -> Offer:
     """Return an offer whose every tensor can exist; StateMismatch if it is none."""
-    if len(payload) > _MAX_OFFER_BYTES:
-        raise StateMismatch(f"an offer of {len(payload)} bytes; at most {_MAX_OFFER_BYTES} are taken")
     try:
         offer = _decode_offer(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
@@ -104,7 +108,12 @@ def parse_offer(payload: Payload) -> Offer:
 
 
 def encode_part(snapshot: Snapshot, part: Sequence[Piece], compression: str) -> Pieces:
-    """Return one part as a payload; NotFinite if that compression cannot carry it."""
+    """Return one part as a payload; NotFinite if that compression cannot carry it.
+
+    A part that has anything but parameters travels as it is: see `PARAMETERS`.
+    """
+    if not all(piece.name.startswith(PARAMETERS) for piece in part):
+        compression = "none"
     flat = {piece.name: snapshot.tensors[piece.name].view(-1)[piece.begin : piece.end] for piece in part}
     return encode(flat, compression=compression)
 
@@ -115,26 +124,33 @@ class Assembly:
     def __init__(self, offer: Offer) -> None:
         self.parts = parts_of(offer.tensors, offer.part_bytes)
         self._offer = offer
+        self._bounds = Bounds(
+            max_bytes=offer.part_bytes, max_header_bytes=1 << 20, max_tensors=2 * _TENSORS_PER_PART, max_rank=1
+        )
         self._tensors = {
             name: torch.empty(spec.shape, dtype=dtype_of(spec.dtype)) for name, spec in offer.tensors.items()
         }
 
+    def most_bytes(self, number: int) -> int:
+        """Return how long one part may be on the wire."""
+        return most_bytes(self._specs(number).values(), self._bounds)
+
+    def _specs(self, number: int) -> dict[str, TensorSpec]:
+        specs = self._offer.tensors
+        return {
+            piece.name: TensorSpec(specs[piece.name].dtype, (piece.end - piece.begin,)) for piece in self.parts[number]
+        }
+
     def fill(self, number: int, payload: Payload) -> None:
         """Take one part; StateMismatch unless it is exactly what was offered, and finite."""
-        part = self.parts[number]
-        specs = self._offer.tensors
-        expected = {piece.name: TensorSpec(specs[piece.name].dtype, (piece.end - piece.begin,)) for piece in part}
-        bounds = Bounds(
-            max_bytes=self._offer.part_bytes, max_header_bytes=1 << 20, max_tensors=2 * _TENSORS_PER_PART, max_rank=1
-        )
         try:
-            message = decode(payload, bounds)
-            if dict(message.specs) != expected:
+            message = decode(payload, self._bounds)
+            if dict(message.specs) != self._specs(number):
                 raise StateMismatch(f"part {number} has other tensors than were offered")
             values = message.tensors()
         except MalformedTensors as exc:
             raise StateMismatch(f"part {number} cannot be read: {exc}") from exc
-        for piece in part:
+        for piece in self.parts[number]:
             if not is_finite(values[piece.name]):
                 raise StateMismatch(f"part {number} has NaN or infinite values in {piece.name}")
             self._tensors[piece.name].view(-1)[piece.begin : piece.end] = values[piece.name]

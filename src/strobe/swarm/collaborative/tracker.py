@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import time
 from typing import Final
 
 import msgspec
@@ -60,13 +61,16 @@ class Tracker:
         with contextlib.suppress(Error):  # the DHT may have been shut down first
             self._dht.run_coroutine(self._detach)
 
-    def report(self, *, epoch: int, samples: int, samples_per_s: float) -> Outlook:
+    def report(self, *, epoch: int, samples: int, samples_per_s: float, is_averaging: bool = False) -> Outlook:
         """Note how far this peer is; the swarm hears of it at the next look, or now if that makes a difference."""
         before, was_ready = self._own, self._is_ready
-        self._own = msgspec.structs.replace(before, epoch=epoch, samples=samples, samples_per_s=samples_per_s)
+        self._own = msgspec.structs.replace(
+            before, epoch=epoch, samples=samples, samples_per_s=samples_per_s, is_averaging=is_averaging
+        )
         outlook = self.outlook
         self._is_ready = outlook.is_ready
-        is_news = epoch != before.epoch or (outlook.is_ready and not was_ready)
+        is_changed = (epoch, is_averaging) != (before.epoch, before.is_averaging)
+        is_news = is_changed or (outlook.is_ready and not was_ready)
         if is_news and self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop is closed with its DHT
                 self._loop.call_soon_threadsafe(self._wake.set)
@@ -79,10 +83,17 @@ class Tracker:
 
     def look(self) -> Outlook:
         """Report and read now; return the swarm as it is then. Without a DHT, what was known before."""
-        try:
-            self._dht.run_coroutine(self._look)
-        except Error as exc:
-            _log.warning("%s: no news of the swarm: %s", self._run_id, exc)
+        self._has_news()
+        return self.outlook
+
+    def look_while_others_average(self, timeout_s: float) -> Outlook:
+        """Look until nobody of this epoch averages any more, or somebody is in a later one."""
+        deadline = time.monotonic() + timeout_s
+        while self._has_news() and time.monotonic() < deadline:
+            outlook = self.outlook
+            if not outlook.num_averaging or outlook.epoch > self._own.epoch:
+                break
+            time.sleep(self._progress.looks.least_s)
         return self.outlook
 
     def sources(self, above_epoch: int) -> list[Source]:
@@ -107,6 +118,14 @@ class Tracker:
         """Do not believe those who claim to be in a later epoch."""
         for mark, _ in self._progress.ahead(epoch):
             self.distrust(mark)
+
+    def _has_news(self) -> bool:
+        try:
+            self._dht.run_coroutine(self._look)
+        except Error as exc:
+            _log.warning("%s: no news of the swarm: %s", self._run_id, exc)
+            return False
+        return True
 
     async def _attach(self, node: Node) -> None:
         self._loop = asyncio.get_running_loop()

@@ -6,23 +6,30 @@ The one place that knows how torch keeps an optimizer's state. Others see it as 
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import torch
 
 from strobe.errors import UsageError
-from strobe.swarm.collaborative.state import Offer, Scalar, Snapshot, StateMismatch
-from strobe.swarm.tensors import TensorSpec
+from strobe.swarm.collaborative.state import PARAMETERS, Offer, Scalar, Snapshot, StateMismatch
+from strobe.swarm.tensors import TensorSpec, is_finite
+
+#: which part of a state: `rest` is what the optimizer remembers, and extra tensors
+Kind: TypeAlias = Literal["all", "parameters", "rest"]
 
 _STATE: Final = re.compile(r"state\.(0|[1-9][0-9]{0,8})\.(\w{1,64})", re.ASCII)
+#: the name under which a snapshot says what kind of optimizer it is of
+_OPTIMIZER: Final = "optimizer"
 #: what an optimizer may remember of one parameter
 _MAX_PER_PARAMETER: Final = 16
+_log = logging.getLogger("strobe.swarm.collaborative")
 
 
 class TrainingState:
@@ -35,10 +42,18 @@ class TrainingState:
             parameter for group in optimizer.param_groups for parameter in group["params"]
         ]
         self.extra_tensors = list(extra_tensors)
+        for number, tensor in enumerate(self.extra_tensors):
+            if not is_finite(tensor):
+                raise UsageError(
+                    f"extra_tensors[{number}] has NaN or infinite values, of which there is no average; "
+                    "leave it out: what never changes, such as a mask, need not be shared"
+                )
         self.lock = threading.RLock()
         self.epoch = 0
         #: changes whenever the state does
         self.version = 0
+        #: whether what the optimizer remembers came from a peer, and no step was taken with it yet
+        self._is_borrowed = False
 
     def apply(self, gradients: Sequence[torch.Tensor]) -> None:
         """Let the optimizer take one step with these gradients; those that the parameters have stay as they are."""
@@ -47,7 +62,7 @@ class TrainingState:
             for parameter, gradient in zip(self.parameters, gradients, strict=True):
                 parameter.grad = gradient.to(parameter.device, parameter.dtype)
             try:
-                self.optimizer.step()
+                self._step()
             finally:
                 for parameter, gradient in zip(self.parameters, before, strict=True):
                     parameter.grad = gradient
@@ -56,7 +71,7 @@ class TrainingState:
     def step(self) -> None:
         """Let the optimizer take one step with the gradients that the parameters have."""
         with self.lock:
-            self.optimizer.step()
+            self._step()
             self.version += 1
 
     def advance(self, epoch: int) -> None:
@@ -75,18 +90,24 @@ class TrainingState:
                 if isinstance(value, torch.Tensor)
             }
             scalars = {name: _scalar(name, value) for name, value in self._named() if name not in tensors}
-            return Snapshot(self.epoch, tensors, scalars)
+            return Snapshot(self.epoch, tensors, {_OPTIMIZER: self._optimizer_name, **scalars})
 
     def load(self, snapshot: Snapshot) -> None:
-        """Become what a snapshot says; it was checked before, by its offer."""
+        """Become what a snapshot says, or stay as it is and raise StateMismatch; its offer was checked before."""
         remembered: dict[int, dict[str, Any]] = {}
         for name, value in (*snapshot.tensors.items(), *snapshot.scalars.items()):
             if (found := _STATE.fullmatch(name)) is not None:
                 remembered.setdefault(int(found[1]), {})[found[2]] = value
         with self.lock, torch.no_grad():
+            before = self.optimizer.state_dict()
+            try:
+                self.optimizer.load_state_dict({**before, "state": remembered})
+            except Exception as exc:  # torch raises whatever comes of values that a stranger chose
+                self.optimizer.load_state_dict(before)
+                raise StateMismatch(f"{self._optimizer_name} cannot go on from what was offered: {exc!r:.200}") from exc
             for name, tensor in self._fixed():
                 tensor.copy_(snapshot.tensors[name])
-            self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": remembered})
+            self._is_borrowed = True
             self.epoch = snapshot.epoch
             self.version += 1
             self._schedule()
@@ -97,10 +118,12 @@ class TrainingState:
         for name, _ in self._fixed():
             if offer.tensors.get(name) != known[name]:
                 raise StateMismatch(f"{name} is {known[name]} here, {offer.tensors.get(name)!s:.200} is offered")
+        if (theirs := offer.scalars.get(_OPTIMIZER)) != self._optimizer_name:
+            raise StateMismatch(f"the optimizer is {self._optimizer_name} here, {theirs!r:.80} there")
         counts: Counter[int] = Counter()
         for name in (*offer.tensors, *offer.scalars):
             found = _STATE.fullmatch(name)
-            if found is None and name in known:
+            if found is None and (name in known or name == _OPTIMIZER):
                 continue
             if found is None or (number := int(found[1])) >= len(self.parameters):
                 raise StateMismatch(f"{name!r:.80} is offered, which belongs to nothing here")
@@ -113,7 +136,7 @@ class TrainingState:
             if spec is not None and math.prod(spec.shape) > max(self.parameters[number].numel(), 1):
                 raise StateMismatch(f"{name} is larger than its parameter: {spec!s:.200}")
 
-    def averageable(self) -> list[torch.Tensor]:
+    def averageable(self, kind: Kind = "all") -> list[torch.Tensor]:
         """Return what peers average: everything with a fraction, except single numbers such as counts of steps."""
         return [
             value
@@ -121,12 +144,13 @@ class TrainingState:
             if isinstance(value, torch.Tensor)
             and value.is_floating_point()
             and (value.ndim > 0 or not name.startswith("state."))
+            and (kind == "all" or name.startswith(PARAMETERS) == (kind == "parameters"))
         ]
 
-    def replace(self, averages: Sequence[torch.Tensor]) -> None:
+    def replace(self, averages: Sequence[torch.Tensor], kind: Kind = "all") -> None:
         """Put averages where `averageable` took them from."""
         with self.lock, torch.no_grad():
-            for tensor, average in zip(self.averageable(), averages, strict=True):
+            for tensor, average in zip(self.averageable(kind), averages, strict=True):
                 tensor.copy_(average)
             self.version += 1
 
@@ -146,6 +170,21 @@ class TrainingState:
             if self.scheduler is not None and scheduled is not None:
                 self.scheduler.load_state_dict(scheduled)
             self.version += 1
+
+    def _step(self) -> None:
+        try:
+            self.optimizer.step()
+        except Exception as exc:  # that it could be loaded does not say that it is complete, and of the right shapes
+            if not self._is_borrowed:
+                raise
+            _log.warning("what was downloaded is nothing that %s can go on from: %r", self._optimizer_name, exc)
+            self.optimizer.state.clear()
+            self.optimizer.step()
+        self._is_borrowed = False
+
+    @property
+    def _optimizer_name(self) -> str:
+        return type(self.optimizer).__name__
 
     def _schedule(self) -> None:
         """Bring the schedule to the epoch: by one step, or by all that were missed."""
