@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +107,18 @@ def test_what_cannot_be_served_or_asked_is_told(capsys: pytest.CaptureFixture[st
     with DHT() as dht:
         assert main(["swarm", "status", str(dht.address)]) == FAILURE
         assert "serves no experts" in capsys.readouterr().err
+
+
+def test_a_server_is_asked_at_the_host_where_it_is_heard(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from strobe.swarm.dht import DHT
+    from strobe.swarm.experts import Server
+
+    with DHT() as dht, Server.create(dht, expert_class="nop", hidden_dim=4, uids=["nop.0"]):
+        address = replace(dht.address, hosts=("127.0.0.99", *dht.address.hosts))  # nobody listens at the first one
+        assert main(["swarm", "status", str(address)]) == OK
+        assert "1 experts: nop.0" in capsys.readouterr().out
+        monkeypatch.setattr("strobe.cli.swarm_serve._ASK_S", 0.5)
+        nowhere = replace(dht.address, hosts=("127.0.0.98", "127.0.0.99"))
+        assert main(["swarm", "status", str(nowhere)]) == FAILURE

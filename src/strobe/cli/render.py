@@ -14,6 +14,7 @@ import time
 import unicodedata
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TextIO
 
 from strobe.api.jsonable import jsonable
@@ -56,10 +57,15 @@ class Screen:
 
     def note(self, text: str) -> None:
         if not self.quiet:
-            print(text, file=sys.stderr)
+            self._say(text)
 
     def warn(self, text: str) -> None:
-        print(f"strobe: {text}", file=sys.stderr)
+        self._say(f"strobe: {text}")
+
+    def _say(self, text: str) -> None:
+        # Whoever listened may have gone (a closed terminal, `2>&1 | head`); what the command does is not for the talk.
+        with suppress(OSError):
+            print(text, file=sys.stderr)
 
     def style(self, text: str, style: str | None) -> str:
         return text if style is None else self._terminal.style(text, style)

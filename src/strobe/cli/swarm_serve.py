@@ -19,8 +19,12 @@ from strobe.errors import MissingExtra
 
 if TYPE_CHECKING:
     from strobe.swarm.experts import Server
+    from strobe.swarm.net.address import Address
+    from strobe.swarm.net.network import Network, Payload
 
 _ASK_S = 10.0
+#: names of more than a hundred thousand experts
+_MAX_STATUS_BYTES = 8 << 20
 
 
 def register(commands: Subparsers) -> None:
@@ -180,15 +184,21 @@ def _asked(text: str) -> dict[str, Any]:
     hosts = ["::", "0.0.0.0"] if any(":" in host for host in address.hosts) else ["0.0.0.0"]
     with DHT(client_mode=True, hosts=hosts) as dht:
         try:
-            payload = dht.run_coroutine(
-                lambda node: node.network.call(address.contact, "expert.status", b"", timeout_s=_ASK_S)
-            )
+            payload = dht.run_coroutine(lambda node: _told(node.network, address))
         except PeerRefused as exc:
             raise PeerRefused(f"{address} serves no experts, or does not tell: {exc}") from exc
     try:
         return dict(json.loads(bytes(payload)))
     except (ValueError, TypeError) as exc:
         raise PeerRefused(f"{address} tells something that is no status: {exc!r:.80}") from exc
+
+
+async def _told(network: Network, address: Address) -> Payload:
+    """Ask a peer where it is heard."""
+    from strobe.swarm.net.hosts import heard_at
+
+    contact = await heard_at(network, address, timeout_s=_ASK_S)
+    return await network.call(contact, "expert.status", b"", timeout_s=_ASK_S, max_reply=_MAX_STATUS_BYTES)
 
 
 def _line(figures: dict[str, Any]) -> str:

@@ -61,6 +61,27 @@ def test_servers_that_are_left_out_are_not_found_and_others_take_their_place() -
         assert {each.place.address for each in without.find(scores, 3)[0]} == {two.address}
 
 
+@pytest.mark.parametrize("k_best", [1, 2, 4])
+@pytest.mark.parametrize("grid", [(8,), (8, 1), (8, 1, 1), (1, 8, 1)])
+def test_others_are_found_behind_all_that_is_left_out(grid: tuple[int, ...], k_best: int) -> None:
+    uids = [".".join(["ffn", *map(str, place)]) for place in np.ndindex(*grid)]
+    scores = [np.linspace(0, 1 - size, size)[None] for size in grid]  # the first coordinates are liked best
+    with DHT() as dht:
+        declare_experts(dht, uids, get_dht_time() + 60)
+        search = BeamSearch(dht, "ffn", grid, is_left_out=lambda place: place.uid in uids[:4])
+        assert names(search.find(scores, k_best)[0]) == uids[4 : 4 + k_best]
+
+
+def test_a_row_that_finds_nobody_leaves_the_others_what_they_found() -> None:
+    with DHT() as dht:
+        declare_experts(dht, [f"ffn.{i}.0" for i in range(8)], get_dht_time() + 60)
+        search = BeamSearch(dht, "ffn", (8, 1), is_left_out=lambda place: place.uid != "ffn.7.0")
+        order = np.linspace(0, 7, 8)
+        found = search.find([np.stack([order, -order]), np.zeros((2, 1))], 1)
+        assert [names(each) for each in found] == [["ffn.7.0"], ["ffn.7.0"]]
+        assert [each[0].score for each in found] == [7.0, -7.0]
+
+
 def test_nothing_declared_is_nothing_found_and_is_not_asked_again() -> None:
     with DHT() as dht:
         search = BeamSearch(dht, "ffn", (4, 4))

@@ -15,7 +15,7 @@ from strobe.swarm.client import BadReply, CallOptions, Link, RemoteExpert, get_e
 from strobe.swarm.client.stub import ExpertStub
 from strobe.swarm.dht import DHT
 from strobe.swarm.experts import ExpertBackend, ExpertInfo, ExpertPlace, SchemaMismatch, Server, parse_uid, schema
-from strobe.swarm.net import Address, PeerRefused, PeerUnreachable, Sendable
+from strobe.swarm.net import Address, PeerRefused, PeerUnreachable, ReplyTooLarge, Sendable
 from strobe.swarm.tensors import TensorSpec, decode, encode
 from tests.swarm.experts.peers import HIDDEN, left_behind, server, swarm
 
@@ -46,6 +46,14 @@ def test_gradients_are_those_of_the_module_and_it_learns(pair: list[DHT]) -> Non
         assert torch.allclose(x.grad, local.grad, atol=1e-5)
         assert not any(map(torch.equal, before, module.parameters()))
         assert serving.backends["ffn.0.1"].num_steps == 1
+
+
+def test_answers_stay_as_they_came(pair: list[DHT]) -> None:
+    with server(pair[0], "nop.0", kind="nop"):
+        remote = remote_of(pair[1], pair[0], "nop.0")
+        sent = [torch.full((1 << 14, HIDDEN), float(value)) for value in range(1, 6)]  # 2 MiB each
+        got = [remote(tensor) for tensor in sent]
+        assert all(map(torch.equal, got, sent))
 
 
 def test_an_expert_learns_even_if_its_input_needs_no_gradient(pair: list[DHT]) -> None:
@@ -199,6 +207,12 @@ def test_answers_that_are_not_what_the_expert_gives_are_bad(pair: list[DHT], ans
         remote_of(pair[1], pair[0])(torch.zeros(2, 4))
 
 
+def test_an_answer_of_far_more_bytes_than_the_expert_gives_is_not_read(pair: list[DHT]) -> None:
+    lie(pair[0], answer=lambda payload: bytes(32 << 20))
+    with pytest.raises(ReplyTooLarge, match=rf"{schema.FORWARD}.* with {32 << 20} bytes"):
+        remote_of(pair[1], pair[0])(torch.zeros(2, 4))
+
+
 def test_gradients_of_a_liar_are_checked_too(pair: list[DHT]) -> None:
     def answer(payload: Any) -> Sendable:
         is_backward = len(decode(payload).specs) == 2
@@ -208,6 +222,16 @@ def test_gradients_of_a_liar_are_checked_too(pair: list[DHT]) -> None:
     output = remote_of(pair[1], pair[0])(torch.zeros(2, 4, requires_grad=True))
     with pytest.raises(BadReply):
         output.sum().backward()
+
+
+def test_a_pass_that_could_not_be_taken_back_is_refused_before_it_is_sent(pair: list[DHT]) -> None:
+    lie(pair[0], answer=lambda payload: encode({"0": torch.zeros(2, 4)}))
+    remote = remote_of(pair[1], pair[0])
+    # 16 bytes a row: it fits into a request, but not together with its gradient.
+    x = torch.zeros(1, 4).expand(9 << 20, 4)
+    with pytest.raises(UsageError, match=r"ffn\.0\.1 was given 9437184 rows; at most 83\d{5} fit"):
+        remote(x)
+    remote(x[:2])
 
 
 def test_values_that_are_not_finite_pass_for_those_who_want_them(pair: list[DHT]) -> None:
@@ -223,7 +247,6 @@ def test_values_that_are_not_finite_pass_for_those_who_want_them(pair: list[DHT]
         b"[]",
         b"[null, null]",
         b"[" * 5000,
-        b"x" * 300_000,
         b'[{"uid":"ffn.0.2","expert_class":"f","inputs":{"x":{"dtype":"F32","shape":[4]}},'
         b'"outputs":{"0":{"dtype":"F32","shape":[4]}},"max_batch_size":8}]',
         b'[{"uid":"ffn.0.1","expert_class":"f","inputs":{},"outputs":{},"max_batch_size":8}]',
@@ -238,6 +261,12 @@ def test_values_that_are_not_finite_pass_for_those_who_want_them(pair: list[DHT]
 def test_descriptions_that_make_no_sense_are_refused(pair: list[DHT], info: bytes) -> None:
     lie(pair[0], info=info)
     with pytest.raises(SchemaMismatch):
+        remote_of(pair[1], pair[0]).info  # noqa: B018
+
+
+def test_a_description_of_more_bytes_than_any_has_is_not_read(pair: list[DHT]) -> None:
+    lie(pair[0], info=b"x" * 300_000)
+    with pytest.raises(ReplyTooLarge, match=f"at most {schema.MAX_INFO_BYTES} are taken"):
         remote_of(pair[1], pair[0]).info  # noqa: B018
 
 

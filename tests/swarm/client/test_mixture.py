@@ -17,7 +17,7 @@ from strobe.swarm.client.silence import Silence
 from strobe.swarm.dht import DHT, Node, get_dht_time
 from strobe.swarm.experts import ExpertInfo, Server, Training, declare_experts
 from strobe.swarm.experts.schema import pack_infos
-from strobe.swarm.net.network import Caller, Payload, PeerId
+from strobe.swarm.net.network import Caller, Payload, PeerId, PeerRefused
 from strobe.swarm.tensors import TensorSpec, decode, encode
 from tests.swarm.experts.peers import HIDDEN, left_behind, server, swarm
 
@@ -138,6 +138,21 @@ def test_slow_experts_are_waited_for_only_as_long_as_asked() -> None:
         assert len(layer.find(layer.scores(x))[0]) == 8
 
 
+def test_a_row_that_cannot_have_enough_does_not_make_the_others_wait() -> None:
+    with grid("nop", "nop_delay") as (dht, [quick, _]):
+        patience = Patience(k_min=2, timeout_s=20.0, after_k_min_s=0.05)
+        layer = mixture(dht, 2, k_best=8, forward=patience, allow_zero_outputs=True)
+        x = torch.randn(2, HIDDEN)
+        everyone, _ = layer.find(layer.scores(x))
+        of_quick = [each for each in everyone if each.place.address == quick.dht.address]
+        with torch.no_grad():
+            layer.ask([everyone, of_quick[:1]], (x,))
+            started = time.monotonic()
+            _, mask = layer.ask([everyone, of_quick[:1]], (x,))
+        assert time.monotonic() - started < 0.45
+        assert mask.sum(1).tolist() == [4, 1]
+
+
 @contextlib.contextmanager
 def slow_to_describe(dht: DHT, seconds: float) -> Iterator[list[str]]:
     """A peer that declares experts of the second column and takes its time to say what they are; what it was asked."""
@@ -195,6 +210,15 @@ def test_a_description_that_comes_late_counts_from_then_on() -> None:
         assert len(asked) == 1
 
 
+def test_patience_may_have_no_end() -> None:
+    with grid("nop") as (dht, _):
+        endless = Patience(timeout_s=math.inf)
+        x = torch.randn(2, HIDDEN, requires_grad=True)
+        layer = mixture(dht, 1, forward=endless, backward=endless)
+        layer(x).sum().backward()
+        assert x.grad.isfinite().all()
+
+
 def test_too_few_answers_are_an_error_or_zeros() -> None:
     with swarm(1) as [dht]:
         layer = mixture(dht, 2, k_best=2)
@@ -235,6 +259,64 @@ def test_an_expert_that_answers_nan_or_is_of_another_kind_is_masked() -> None:
         assert output.isfinite().all()
         output.sum().backward()
         assert layer.stats.reasons["BadReply"] == 1
+
+
+def test_an_expert_that_does_not_fit_is_left_out_of_the_next_passes() -> None:
+    with swarm(3) as (one, two, dht):
+        wide = server(one, "ffn.0.0", "ffn.1.0", kind="nop", hidden_dim=2 * HIDDEN, training=FROZEN)
+        with wide, server(two, "ffn.2.0", kind="nop", training=FROZEN):
+            layer = mixture(dht, 1, k_best=2)
+            with torch.no_grad():
+                layer.gate.bias[:2] += 100
+                x = torch.randn(3, HIDDEN)
+                with pytest.raises(TooFewExperts, match="'unfit': 2"):
+                    layer(x)
+                assert torch.allclose(layer(x), x, atol=1e-5)
+
+
+@contextlib.contextmanager
+def refusing(dht: DHT, uid: str, *, describes: bool) -> Iterator[None]:
+    """A peer that declares an expert and refuses to say what it is, or to compute."""
+    spec = TensorSpec("F32", (HIDDEN,))
+
+    def describe(caller: Caller, payload: Payload) -> bytes:
+        return pack_infos([ExpertInfo(uid, "nop", {"x": spec}, {"0": spec}, 8) if describes else None])
+
+    def refuse(caller: Caller, payload: Payload) -> bytes:
+        raise PeerRefused("no")
+
+    async def serve(node: Node) -> None:
+        node.network.serve("expert.info", describe)
+        node.network.serve("expert.forward", refuse)
+
+    with DHT([dht.address]) as peer:
+        peer.run_coroutine(serve)
+        declare_experts(peer, [uid], get_dht_time() + 600)
+        yield
+
+
+@pytest.mark.parametrize("describes", [True, False])
+def test_an_expert_that_refuses_is_left_out_of_the_next_passes(describes: bool) -> None:
+    with grid("nop") as (dht, _), refusing(dht, "ffn.0.1", describes=describes):
+        layer = mixture(dht, 2, k_best=1)
+        with torch.no_grad():
+            layer.gate.bias[0] += 100
+            layer.gate.bias[5] += 100
+            x = torch.randn(3, HIDDEN)
+            with pytest.raises(TooFewExperts, match="refused"):
+                layer(x)
+            assert torch.allclose(layer(x), x, atol=1e-5)
+            assert layer.stats.failures == 1
+
+
+def test_experts_that_refuse_values_that_are_not_finite_are_asked_again() -> None:
+    with grid("nop") as (dht, _):
+        layer = mixture(dht, 1, k_best=4)
+        x = torch.randn(3, HIDDEN)
+        with torch.no_grad():
+            with pytest.raises(TooFewExperts, match="refused"):
+                layer.ask(layer.find(layer.scores(x)), (torch.full_like(x, math.nan),))
+            assert torch.allclose(layer(x), x, atol=1e-5)
 
 
 def test_switch_uses_one_expert_and_its_loss_tells_uneven_from_even() -> None:
@@ -279,6 +361,42 @@ def test_switch_passes_rows_on_whose_expert_is_gone() -> None:
         output, loss = layer(x)
         assert torch.equal(output, x)
         assert loss.isfinite()
+
+
+def test_a_gate_learns_from_an_expert_that_it_gave_no_chance() -> None:
+    with grid("nop") as (dht, _):
+        layer = RemoteSwitchMixtureOfExperts(dht, in_features=HIDDEN, grid_size=(4, 2), uid_prefix="ffn")
+        with torch.no_grad():
+            layer.gate.bias[5] += 500  # to the column that nobody serves: the other's probability is 0 in float32
+        x = torch.randn(3, HIDDEN, requires_grad=True)
+        output, loss = layer(x)
+        (output.sum() + loss).backward()
+        assert layer.gate.weight.grad.isfinite().all()
+        assert x.grad.isfinite().all()
+
+
+def test_switch_can_be_used_twice_before_one_backward_pass() -> None:
+    with grid("nop") as (dht, _):
+        layer = RemoteSwitchMixtureOfExperts(dht, in_features=HIDDEN, grid_size=(4, 1), uid_prefix="ffn")
+        x = torch.randn(3, HIDDEN)
+        first, second = layer(x)[1], layer(x)[1]
+        (first + second).backward()
+        assert layer.gate.weight.grad.isfinite().all()
+
+
+def test_a_batch_without_rows_passes() -> None:
+    with grid("nop") as (dht, _):
+        x = torch.zeros(0, HIDDEN, requires_grad=True)
+        layer = mixture(dht, 1)
+        output = layer(x)
+        assert output.shape == (0, HIDDEN)
+        output.sum().backward()
+        assert x.grad.shape == (0, HIDDEN)
+        switch = RemoteSwitchMixtureOfExperts(dht, in_features=HIDDEN, grid_size=(4, 1), uid_prefix="ffn")
+        output, loss = switch(x)
+        assert output.shape == (0, HIDDEN)
+        (output.sum() + loss).backward()
+        assert switch.gate.weight.grad.isfinite().all()
 
 
 def test_silence_doubles_and_one_answer_clears_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import nn
 from strobe.errors import UsageError
 from strobe.swarm.experts import CheckpointUnusable, ExpertBackend, ExpertUnusable, Training, checkpoint, parse_uid
 from strobe.swarm.experts.registry import expert_kind, load_experts, register_expert
+from strobe.swarm.experts.uid import ExpertUid
 
 pytestmark = pytest.mark.frameworks
 
@@ -95,6 +97,18 @@ def test_gradients_that_are_not_finite_do_not_reach_the_parameters() -> None:
     assert all(map(torch.equal, before, expert.module.parameters()))
     expert.backward([torch.randn(2, HIDDEN)], [torch.randn(2, HIDDEN)])
     assert expert.num_steps == 1
+
+
+@pytest.mark.parametrize("hidden", [HIDDEN, 4 * HIDDEN])
+def test_one_huge_gradient_does_not_keep_an_expert_from_learning_ever_after(hidden: int) -> None:
+    expert = backend(hidden=hidden)
+    before = [parameter.clone() for parameter in expert.module.parameters()]
+    expert.backward([torch.randn(2, hidden)], [torch.full((2, hidden), 1e24)])
+    assert (expert.num_steps, expert.num_skipped) == (0, 1)
+    assert all(map(torch.equal, before, expert.module.parameters()))
+    expert.backward([torch.randn(2, hidden)], [torch.randn(2, hidden)])
+    assert expert.num_steps == 1
+    assert not any(map(torch.equal, before, expert.module.parameters()))
 
 
 def test_a_pass_that_fails_half_way_leaves_nothing_to_the_next() -> None:
@@ -211,6 +225,22 @@ def test_classes_of_a_file_become_kinds(tmp_path: Path) -> None:
         load_experts(tmp_path / "missing.py")
 
 
+def test_a_file_of_kinds_may_have_dataclasses_whose_annotations_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "configured.py"
+    path.write_text(
+        "from __future__ import annotations\n"
+        "import dataclasses, torch\nfrom torch import nn\nfrom strobe.swarm.experts import register_expert\n"
+        "@dataclasses.dataclass\nclass Config:\n    width: int = 3\n"
+        "register_expert('configured', torch.zeros)(lambda hidden_dim: nn.Identity())\n"
+    )
+    load_experts(path)
+    assert backend("configured").info.expert_class == "configured"
+    path.write_text("1 / 0\n")
+    with pytest.raises(ZeroDivisionError):
+        load_experts(path)
+    assert "strobe_experts_configured" not in sys.modules
+
+
 def test_names_of_kinds_are_not_taken_over() -> None:
     with pytest.raises(UsageError, match="already"):
         register_expert("ffn", torch.zeros)(nn.Identity)
@@ -225,3 +255,37 @@ def test_a_module_that_changes_the_rows_is_no_expert() -> None:
 
     with pytest.raises(ExpertUnusable, match="one row for each row"):
         ExpertBackend(parse_uid("mean.0"), Mean(), (torch.zeros(3, HIDDEN),))
+
+
+@pytest.mark.parametrize(
+    ("layer", "told"),
+    [
+        (nn.Dropout(0.1), "Dropout"),
+        (nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)), "BatchNorm1d"),
+        (nn.TransformerEncoderLayer(4, 2, batch_first=True), "Dropout, MultiheadAttention"),
+        (nn.Dropout(0.0), None),
+        (nn.Dropout(0.1).eval(), None),
+        (nn.LayerNorm(4), None),
+    ],
+)
+def test_layers_that_give_something_else_the_second_time_are_told(
+    layer: nn.Module, told: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = ExpertBackend(parse_uid("mine.0"), layer, (torch.zeros(3, 4),), expert_class="mine")
+    ExpertBackend(parse_uid("mine.1"), layer, (torch.zeros(3, 4),), expert_class="mine", like=first.info)
+    expected = [] if told is None else [f"mine has {told}: "]
+    assert [
+        record.getMessage()[: len(start)] for record, start in zip(caplog.records, expected, strict=True)
+    ] == expected
+
+
+@pytest.mark.parametrize("kind", ["ffn", "transformer", "det_dropout", "nop"])
+def test_our_own_kinds_have_no_such_layers(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    backend(kind)
+    assert not caplog.records
+
+
+def test_a_module_of_ones_own_has_a_name_that_others_can_find_and_a_file_can_have() -> None:
+    for uid in ("mine", "/tmp/mine.0"):
+        with pytest.raises(UsageError, match="names no expert"):
+            ExpertBackend(ExpertUid(uid), nn.Identity(), (torch.zeros(3, 4),))

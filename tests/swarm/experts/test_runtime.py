@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,11 +13,11 @@ import torch
 from torch import nn
 
 from strobe.swarm.experts import ExpertBackend, parse_uid
-from strobe.swarm.experts.engine import Engine, Outcome
+from strobe.swarm.experts.engine import Engine, Outcome, Stage
 from strobe.swarm.experts.meter import Meter
 from strobe.swarm.experts.runtime import Runtime
 from strobe.swarm.experts.work import Job, Pool, WorkQueue
-from strobe.swarm.net.network import PeerId
+from strobe.swarm.net.network import PeerId, PeerRefused
 
 pytestmark = pytest.mark.frameworks
 
@@ -47,21 +48,21 @@ def job(where: Pool, prepare: Callable[[], object] = lambda: None) -> Job:
         prepare()
         return [torch.zeros(1, 1)]
 
-    return Job(where, CLIENT, 1, unpack, lambda: False)
+    return Job(where, CLIENT, 1, unpack)
 
 
 @contextmanager
 def running(jobs: list[Job], deliver: Callable[[list[Outcome]], None], num_threads: int) -> Iterator[None]:
     """Compute jobs that wait from the beginning."""
-    queue = WorkQueue()
+    waiting = WorkQueue()
     for each in jobs:
-        queue.put(each)
-    runtime = Runtime(queue, Engine(queue, Meter()), deliver, num_threads=num_threads)
+        waiting.put(each)
+    runtime = Runtime(waiting, Engine(waiting, Meter()), deliver, num_threads=num_threads)
     runtime.start()
     try:
         yield
     finally:
-        queue.close()
+        waiting.close()
         runtime.stop()
 
 
@@ -119,3 +120,67 @@ def test_a_delivery_that_fails_does_not_end_the_thread(caplog: pytest.LogCapture
     with running([first, job(where)], deliver, num_threads=1):
         assert delivered.wait(30)
     assert "answers of expert one.0 are lost" in caplog.text
+
+
+def test_those_who_wait_for_a_batch_that_was_lost_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    told: queue.Queue[Outcome] = queue.Queue()
+
+    def deliver(outcomes: list[Outcome]) -> None:
+        if any(not isinstance(outcome, PeerRefused) for _, outcome in outcomes):
+            raise MemoryError("no room for the answer")
+        for each in outcomes:
+            told.put(each)
+
+    jobs = [job(pool("one.0")), job(pool("two.0"))]
+    with running(jobs, deliver, num_threads=1):
+        for expected in jobs:
+            answered, refusal = told.get(timeout=30)
+            assert answered is expected
+            assert isinstance(refusal, PeerRefused)
+            assert "its server's log says why" in refusal.reason
+    assert "no room for the answer" in caplog.text
+
+
+def test_a_request_that_cannot_be_unpacked_does_not_take_others_with_it(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise MemoryError("no room for the request")
+
+    backend = ExpertBackend(parse_uid("one.0"), Calling(lambda: None), (torch.zeros(1, 1),), max_batch_size=4)
+    both = Pool(backend, is_backward=False)
+    bad, good = job(both, fail), job(both)
+    waiting = WorkQueue()
+    waiting.put(bad)
+    waiting.put(good)
+    batch = waiting.take()
+    assert batch is not None
+    assert batch.rows == 2
+    outcomes = {id(each): outcome for each, outcome in Engine(waiting, Meter()).compute(batch, Stage())}
+    assert isinstance(outcomes[id(bad)], PeerRefused)
+    assert isinstance(outcomes[id(good)], list)
+    assert "no room for the request" in caplog.text
+
+
+def test_a_job_of_which_one_batch_was_lost_is_refused_once_and_not_computed_further() -> None:
+    told: queue.Queue[Outcome] = queue.Queue()
+    num_computed = 0
+
+    def compute() -> None:
+        nonlocal num_computed
+        num_computed += 1
+
+    def deliver(outcomes: list[Outcome]) -> None:
+        if not outcomes:  # of the first row of two
+            raise MemoryError
+        for each in outcomes:
+            told.put(each)
+
+    where = pool("one.0", compute)
+    long, after = job(where), job(where)
+    long.rows = 2
+    long.unpack = lambda: [torch.zeros(2, 1)]
+    with running([long, after], deliver, num_threads=1):
+        first, second = told.get(timeout=30), told.get(timeout=30)
+    assert [first[0], second[0]] == [long, after]
+    assert isinstance(first[1], PeerRefused)
+    assert not isinstance(second[1], PeerRefused)
+    assert num_computed == 2

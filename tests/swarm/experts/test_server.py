@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import random
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ from strobe.swarm.experts import (
     parse_uid,
     schema,
 )
+from strobe.swarm.experts.service import Service
+from strobe.swarm.experts.work import Job
 from strobe.swarm.net import PeerBusy, PeerRefused, PeerUnreachable, Sendable
 from strobe.swarm.tensors import decode, encode
 from tests.swarm.experts.peers import HIDDEN, server, swarm
@@ -331,6 +335,55 @@ def test_requests_that_were_given_up_are_not_computed(pair: list[DHT]) -> None:
         assert serving.meter.batches < 6
 
 
+def test_requests_that_were_given_up_leave_at_once_not_when_their_turn_comes(pair: list[DHT]) -> None:
+    class Stuck(nn.Module):  # type: ignore[misc]
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            may_go_on.wait(20)
+            return x
+
+    may_go_on = threading.Event()
+    may_go_on.set()
+    backend = ExpertBackend(parse_uid("stuck.0"), Stuck(), (torch.zeros(3, 4),), max_batch_size=2)
+    with Server(pair[0], [backend]) as serving:
+        remote = expert(pair[1], "stuck.0")
+        remote.info  # noqa: B018  # asked for before the expert is stuck
+        may_go_on.clear()
+        try:
+            first = remote.stub.begin_forward([torch.ones(3, 4)])  # its last row waits, and goes with it
+            _until(lambda: serving.queue.rows_waiting == 1)
+            others = [remote.stub.begin_forward([torch.ones(1, 4)]) for _ in range(3)]
+            _until(lambda: serving.queue.num_waiting == 4)
+            for future in (first, *others):
+                future.cancel()
+            _until(lambda: serving.queue.num_waiting == 0, timeout_s=5.0)
+        finally:
+            may_go_on.set()
+        assert torch.equal(remote(torch.ones(5, 4)), torch.ones(5, 4))
+
+
+def test_what_was_sent_is_free_as_soon_as_it_is_answered(pair: list[DHT], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[weakref.ref[Any]] = []
+    made = Service._job
+
+    def watched(*args: Any) -> Job:
+        job = made(*args)
+        seen.append(weakref.ref(job.unpack))  # which has the message
+        return job
+
+    monkeypatch.setattr(Service, "_job", watched)
+    gc.disable()  # which would find it in the end
+    try:
+        with server(pair[0], "ffn.0.1"):
+            remote = expert(pair[1], "ffn.0.1")
+            for rows in (1, 500):  # small ones are computed elsewhere
+                for _ in range(3):
+                    remote(torch.zeros(rows, HIDDEN))
+            _until(lambda: not any(unpack() for unpack in seen))
+    finally:
+        gc.enable()
+    assert len(seen) == 6
+
+
 def test_compressed_answers_are_within_the_stated_error(pair: list[DHT]) -> None:
     with server(pair[0], "ffn.0.1") as serving:
         x = torch.randn(50, HIDDEN)
@@ -355,6 +408,19 @@ def test_a_server_resumes_from_its_checkpoints(pair: list[DHT], tmp_path: Path) 
     assert all(map(torch.equal, after, again.backends[uids[0]].module.parameters()))
 
 
+def test_a_server_clears_away_what_saves_that_were_killed_left_of_its_experts(pair: list[DHT], tmp_path: Path) -> None:
+    (tmp_path / ".ffn.0.1.safetensors.0123abcd").write_bytes(b"half")
+    (tmp_path / ".ffn.0.2.safetensors.0123abcd").write_bytes(b"another server's, being written")
+    (tmp_path / "notes").write_bytes(b"mine")
+    with server(pair[0], "ffn.0.1", checkpoint_dir=tmp_path):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {
+        ".ffn.0.2.safetensors.0123abcd",
+        "ffn.0.1.safetensors",
+        "notes",
+    }
+
+
 def test_names_that_others_serve_are_not_taken(pair: list[DHT]) -> None:
     options: dict[str, Any] = {"pattern": "ffn.[0:2].[0:2]", "hidden_dim": HIDDEN}
     with Server.create(pair[0], num_experts=3, **options) as first:
@@ -364,6 +430,26 @@ def test_names_that_others_serve_are_not_taken(pair: list[DHT]) -> None:
             Server.create(pair[1], num_experts=2, **options)
     with pytest.raises(UsageError, match="which experts"):
         Server.create(pair[0])
+
+
+def test_a_number_of_experts_that_cannot_be_meant_is_refused(pair: list[DHT], tmp_path: Path) -> None:
+    options: dict[str, Any] = {"pattern": "ffn.[0:4]", "hidden_dim": HIDDEN, "checkpoint_dir": tmp_path}
+    with server(pair[0], "ffn.0", "ffn.1", "ffn.2", checkpoint_dir=tmp_path):
+        pass
+    for count in (-1, 0):
+        with pytest.raises(UsageError, match="a server has at least one"):
+            Server.create(pair[0], num_experts=count, **options)
+    with pytest.raises(UsageError, match="goes with a pattern"):
+        Server.create(pair[0], uids=["ffn.0", "ffn.1"], num_experts=1)
+
+
+def test_a_peer_that_served_a_whole_pattern_can_do_so_again_at_once(pair: list[DHT]) -> None:
+    options: dict[str, Any] = {"pattern": "ffn.[0:2].[0:2]", "hidden_dim": HIDDEN}
+    for _ in range(2):
+        with Server.create(pair[0], **options) as serving:
+            assert len(serving.uids) == 4
+    with pytest.raises(UsageError, match="free when its records expire"):  # for another they count
+        Server.create(pair[1], **options)
 
 
 def test_status_is_told_to_anybody_who_asks(pair: list[DHT]) -> None:

@@ -19,7 +19,11 @@ def test_names(uid: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "ffn", "ffn.", ".1", "ffn.01", "ffn.-1", "ffn.1.", "ffn.x", "f fn.1", "ffn.1\n", "a" * 300 + ".1", 7]
+    "text",
+    [
+        *["", "ffn", "ffn.", ".1", "ffn.01", "ffn.-1", "ffn.1.", "ffn.x", "f fn.1", "ffn.1\n", "a" * 300 + ".1", 7],
+        *["/tmp/ffn.1", "a/ffn.1", "a\\ffn.1", "ffn\0.1"],  # as files they would be elsewhere
+    ],
 )
 def test_what_is_no_name(text: object) -> None:
     assert not is_uid(text)
@@ -43,7 +47,9 @@ def test_pattern_names_all_of_its_grid() -> None:
         pattern[4]
 
 
-@pytest.mark.parametrize("text", ["ffn", "ffn.[0:2", "ffn.[2:2]", "ffn.[3:1]", "ffn.[a:b]", "[0:2].1", "ffn.[0:2]x"])
+@pytest.mark.parametrize(
+    "text", ["ffn", "ffn.[0:2", "ffn.[2:2]", "ffn.[3:1]", "ffn.[a:b]", "[0:2].1", "ffn.[0:2]x", "/x.[0:2]"]
+)
 def test_what_is_no_pattern(text: str) -> None:
     with pytest.raises(UsageError):
         Pattern(text)

@@ -25,8 +25,8 @@ def pool(uid: str = "nop.0", max_batch_size: int = 8) -> Pool:
     return Pool(backend, is_backward=False)
 
 
-def job(where: Pool, rows: int, who: str = "ann", gone: bool = False) -> Job:
-    return Job(where, client(who), rows, list, lambda: gone)
+def job(where: Pool, rows: int, who: str = "ann") -> Job:
+    return Job(where, client(who), rows, list)
 
 
 def taken(queue: WorkQueue) -> Batch:
@@ -66,8 +66,19 @@ def test_a_request_larger_than_a_batch_is_cut_and_its_rest_shares() -> None:
     queue.put(large)
     queue.put(small)
     assert slices(taken(queue)) == [(large, 0, 8)]
-    assert slices(taken(queue)) == [(large, 8, 16)]
-    assert slices(taken(queue)) == [(large, 16, 20), (small, 0, 3)]
+    assert slices(taken(queue)) == [(small, 0, 3), (large, 8, 13)]
+    assert slices(taken(queue)) == [(large, 13, 20)]
+
+
+def test_one_large_request_does_not_hold_up_other_clients() -> None:
+    queue, here, there = WorkQueue(), pool("nop.1"), pool("nop.2")
+    queue.put(job(here, 800, "greedy"))
+    taken(queue)
+    for _ in range(3):  # at every expert, as often as they come
+        for where in (here, there):
+            modest = job(where, 1, "modest")
+            queue.put(modest)
+            assert taken(queue).slices[0].job is modest
 
 
 def test_a_client_with_much_waits_behind_its_own_requests_only() -> None:
@@ -86,11 +97,31 @@ def test_a_client_with_much_waits_behind_its_own_requests_only() -> None:
 
 def test_requests_nobody_waits_for_cost_nothing() -> None:
     queue, here = WorkQueue(), pool()
-    queue.put(job(here, 5, gone=True))
-    wanted = job(here, 2, "bob")
+    unwanted, wanted = job(here, 5), job(here, 2, "bob")
+    queue.put(unwanted)
     queue.put(wanted)
+    queue.drop(unwanted)
+    queue.drop(unwanted)  # once is enough
+    assert (queue.num_waiting, queue.rows_waiting) == (1, 2)
     assert slices(taken(queue)) == [(wanted, 0, 2)]
     assert (queue.num_waiting, queue.rows_waiting) == (0, 0)
+
+
+def test_a_request_that_is_dropped_half_way_holds_nothing_though_its_expert_is_busy() -> None:
+    queue, here = WorkQueue(), pool()
+    large = job(here, 20)
+    queue.put(large)
+    batch = queue.take()
+    assert batch is not None
+    queue.drop(large)
+    assert slices(batch) == [(large, 0, 8)]  # that goes on
+    assert (queue.num_waiting, queue.rows_waiting) == (0, 0)
+    assert here.waiting == []
+    queue.done(batch, 0.1)
+    queue.drop(large)
+    later = job(here, 1)
+    queue.put(later)
+    assert slices(taken(queue)) == [(later, 0, 1)]
 
 
 def test_an_expert_is_used_by_one_thread_at_a_time() -> None:

@@ -72,14 +72,29 @@ class BeamSearch:
         shapes = [grid.shape[1:] for grid in grids]
         if shapes != [(size,) for size in self._grid_size]:
             raise UsageError(f"scores have {shapes} coordinates, the grid {list(self._grid_size)}")
-        width = 2 * k_best  # so that a server that is left out does not leave a row with nobody
+        found: list[list[Found]] = [[] for _ in grids[0]]
+        rows = list(range(len(found)))
+        width = 2 * k_best  # so that few experts that are left out do not make a row search again
         with self._lock:
-            beams = self._first(grids[0], width)
-            for grid in grids[1:-1]:
-                beams = [self._wider(beam, row, width) for beam, row in zip(beams, grid, strict=True)]
-                self._look_up(each.name for beam in beams for each in beam)
-            last = grids[-1]
-            return [self._experts(beam, row, k_best) for beam, row in zip(beams, last, strict=True)]
+            while rows:
+                beams = self._beams([grid[rows] for grid in grids], width)
+                for row, (beam, _) in zip(rows, beams, strict=True):
+                    found[row] = self._experts(beam, grids[-1][row], k_best)
+                # All that a beam holds may be left out: rows that found too few search with a wider one.
+                searched = zip(rows, beams, strict=True)
+                rows = [row for row, (_, is_all) in searched if not is_all and len(found[row]) < k_best]
+                width *= 2
+        return found
+
+    def _beams(self, grids: list[np.ndarray[Any, Any]], width: int) -> list[tuple[list[_Beam], bool]]:
+        """Return, of each row, the best innermost parts that hold experts, and whether there are no others."""
+        beams = self._first(grids[0], width)
+        are_all = [len(beam) < width for beam in beams]
+        for grid in grids[1:-1]:
+            beams = [self._wider(beam, row, width) for beam, row in zip(beams, grid, strict=True)]
+            are_all = [is_all and len(beam) < width for is_all, beam in zip(are_all, beams, strict=True)]
+            self._look_up(each.name for beam in beams for each in beam)
+        return list(zip(beams, are_all, strict=True))
 
     def _first(self, grid: np.ndarray[Any, Any], width: int) -> list[list[_Beam]]:
         """Return, of each row, the best first coordinates under which there is anything."""

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
+from threading import TIMEOUT_MAX
 from typing import Final, TypeVar
 
 import torch
@@ -20,8 +21,10 @@ import torch
 from strobe.errors import Error
 from strobe.swarm.client.silence import Silence
 from strobe.swarm.client.stub import BadReply, ExpertStub
+from strobe.swarm.experts.directory import ExpertPlace
 from strobe.swarm.experts.schema import SchemaMismatch
 from strobe.swarm.net.network import NetworkError, Payload, PeerBusy, PeerRefused
+from strobe.swarm.tensors import is_finite
 
 _Answer = TypeVar("_Answer")
 _FAILURES: Final = (NetworkError, BadReply, SchemaMismatch, CancelledError)
@@ -42,7 +45,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How many answers every row needs, how long to wait for them, and how much longer for the others; seconds."""
+    """How many answers every row needs, how long to wait for them, and how much longer for the others; seconds.
+
+    Times may be infinite.
+    """
 
     k_min: int = 1
     timeout_s: float = 30.0
@@ -69,19 +75,32 @@ class CrowdStats:
 
 
 class Crowd:
-    """Asks experts for shares of a batch, and remembers who does not answer."""
+    """Asks experts for shares of a batch, and remembers which peers do not answer and which experts do not help."""
 
-    def __init__(self, silence: Silence) -> None:
-        self.silence = silence
+    def __init__(self) -> None:
+        #: of peers that do not answer, by id
+        self.silence = Silence()
+        #: of experts that refuse, or are of no use, by place: others of the same peer may be good
+        self.refusals = Silence()
         self.stats = CrowdStats()
         #: questions for descriptions that are under way: about whom, and since when
         self._introductions: dict[Future[None], tuple[list[ExpertStub], float]] = {}
 
-    def prepare(self, stubs: Sequence[ExpertStub], is_enough: Callable[[], bool], patience: Patience) -> None:
+    def is_left_out(self, place: ExpertPlace) -> bool:
+        return self.silence.is_silent(place.address.id) or self.refusals.is_silent(place)
+
+    def leave_out(self, stub: ExpertStub) -> None:
+        """Do without an expert for some time, for it does not take or give what is needed."""
+        self.stats.reasons["unfit"] += 1
+        self.refusals.failed(stub.place)
+
+    def prepare(
+        self, stubs: Sequence[ExpertStub], is_ready: Callable[[Collection[ExpertStub]], bool], patience: Patience
+    ) -> None:
         """Ask those for their description who have not given it, each peer once; wait until there are enough.
 
-        Who is not waited for any longer may still answer: it counts from then on. Until then only those wait for it,
-        in later passes, who do not have enough without it.
+        `is_ready` gets those who may still give it. Who is not waited for any longer may answer yet: it counts from
+        then on. Until then only those wait for it, in later passes, who do not have enough without it.
         """
         self._settle()
         started = time.monotonic()
@@ -96,12 +115,12 @@ class Crowd:
         end = deadline = started + patience.timeout_s
         has_enough = False
         while waiting:
-            if not has_enough and is_enough():
+            if not has_enough and is_ready({stub for question in waiting for stub in asked[question]}):
                 has_enough = True
                 deadline = min(deadline, time.monotonic() + patience.after_k_min_s)
             if (has_enough and not waiting & fresh) or (left_s := deadline - time.monotonic()) <= 0:
                 break
-            _, waiting = wait(waiting, left_s, FIRST_COMPLETED)
+            _, waiting = wait(waiting, min(left_s, TIMEOUT_MAX), FIRST_COMPLETED)
         self._settle()
         if time.monotonic() >= end:
             for question in waiting:  # they had all the time
@@ -117,6 +136,10 @@ class Crowd:
                     raise PeerRefused("experts that were declared are not there")
             except _FAILURES as exc:
                 self._failed(stubs[0], exc)
+                if _is_refusal(exc):
+                    for stub in stubs:
+                        if not stub.has_info:
+                            self.refusals.failed(stub.place)
             else:
                 self._answered(stubs[0], started)
 
@@ -128,18 +151,18 @@ class Crowd:
         All experts are of one kind. Without any answer there are no outputs.
         """
         num_rows = len(inputs[0])
-        futures = [share.stub.begin_forward(_rows(inputs, share)) for share in shares]
+        asked = {share.stub.begin_forward(_rows(inputs, share)): share for share in shares}
         answers = self._collect(
-            [share.stub for share in shares],
-            futures,
-            lambda number, payload: shares[number].stub.finish_forward(payload, len(shares[number].rows)),
-            lambda answered: fewest((shares[number] for number in answered), num_rows) >= patience.k_min,
+            asked,
+            lambda share, payload: share.stub.finish_forward(payload, len(share.rows)),
+            lambda share: _rows(inputs, share),
+            num_rows,
             patience,
         )
         mask = torch.zeros(num_rows, num_places, dtype=torch.bool)
         outputs: list[torch.Tensor] = []
-        for number, parts in answers.items():
-            rows, places = shares[number].rows, shares[number].places
+        for share, parts in answers.items():
+            rows, places = share.rows, share.places
             if not outputs:
                 outputs = [torch.zeros(num_rows, num_places, *part.shape[1:], dtype=part.dtype) for part in parts]
             mask[rows, places] = True
@@ -153,57 +176,59 @@ class Crowd:
     ) -> tuple[list[torch.Tensor], int]:
         """Return the gradients of the floating-point inputs, and how many experts the row with the fewest has."""
         num_rows = len(inputs[0])
-        futures = [
-            share.stub.begin_backward(_rows(inputs, share), [grad[share.rows, share.places] for grad in grads])
-            for share in shares
-        ]
+        asked = {share.stub.begin_backward(_rows(inputs, share), _places(grads, share)): share for share in shares}
         answers = self._collect(
-            [share.stub for share in shares],
-            futures,
-            lambda number, payload: shares[number].stub.finish_backward(payload, len(shares[number].rows)),
-            lambda answered: fewest((shares[number] for number in answered), num_rows) >= patience.k_min,
+            asked,
+            lambda share, payload: share.stub.finish_backward(payload, len(share.rows)),
+            lambda share: _rows(inputs, share) + _places(grads, share),
+            num_rows,
             patience,
         )
         totals = [torch.zeros_like(tensor) for tensor in inputs if tensor.is_floating_point()]
-        for number, parts in answers.items():
+        for share, parts in answers.items():
             for total, part in zip(totals, parts, strict=True):
-                total.index_add_(0, shares[number].rows.to(total.device), part.to(total.device))
-        return totals, fewest((shares[number] for number in answers), num_rows)
+                total.index_add_(0, share.rows.to(total.device), part.to(total.device))
+        return totals, fewest(answers, num_rows)
 
     def _collect(
         self,
-        stubs: Sequence[ExpertStub],
-        futures: Sequence[Future[Payload]],
-        finish: Callable[[int, Payload], _Answer],
-        is_enough: Callable[[Collection[int]], bool],
+        asked: dict[Future[Payload], Share],
+        finish: Callable[[Share, Payload], _Answer],
+        sent: Callable[[Share], list[torch.Tensor]],
+        num_rows: int,
         patience: Patience,
-    ) -> dict[int, _Answer]:
-        """Return what was answered in time, by the number of the stub; the rest is given up."""
+    ) -> dict[Share, _Answer]:
+        """Return what was answered in time; the rest is given up. `sent` tells again what an expert was sent."""
         started = time.monotonic()
         deadline = started + patience.timeout_s
-        numbers = {future: number for number, future in enumerate(futures)}
-        waiting = set(futures)
-        answers: dict[int, _Answer] = {}
+        waiting = set(asked)
+        answers: dict[Share, _Answer] = {}
         has_enough = False
-        self.stats.requests += len(futures)
+        self.stats.requests += len(asked)
         while waiting and (left_s := deadline - time.monotonic()) > 0:
-            done, waiting = wait(waiting, left_s, FIRST_COMPLETED)
+            done, waiting = wait(waiting, min(left_s, TIMEOUT_MAX), FIRST_COMPLETED)
             for future in done:
-                number = numbers[future]
+                share = asked[future]
                 try:
-                    answers[number] = finish(number, future.result())
+                    answers[share] = finish(share, future.result())
                 except _FAILURES as exc:
-                    self._failed(stubs[number], exc)
+                    self._failed(share.stub, exc)
+                    # To refuse values that are not finite is right, and everybody does: that is not the expert's fault.
+                    if _is_refusal(exc) and all(map(is_finite, sent(share))):
+                        self.refusals.failed(share.stub.place)
                 else:
-                    self._answered(stubs[number], started)
-            if waiting and not has_enough and is_enough(answers):
+                    self._answered(share.stub, started)
+                    self.refusals.answered(share.stub.place)
+            if has_enough or not waiting:
+                continue
+            if is_enough(answers, [asked[future] for future in waiting], num_rows, patience.k_min):
                 has_enough = True
                 deadline = min(deadline, time.monotonic() + patience.after_k_min_s)
         had_all_the_time = time.monotonic() >= started + patience.timeout_s
         for future in waiting:
             future.cancel()
             # Who was only slower than the others is not left out the next time.
-            self._count(stubs[numbers[future]], "late", is_silent=had_all_the_time)
+            self._count(asked[future].stub, "late", is_silent=had_all_the_time)
         return answers
 
     def _answered(self, stub: ExpertStub, started: float) -> None:
@@ -211,7 +236,7 @@ class Crowd:
         self.silence.answered(stub.place.address.id)
 
     def _failed(self, stub: ExpertStub, why: BaseException) -> None:
-        if isinstance(why, PeerRefused):  # it is there and says no: another request may well succeed
+        if isinstance(why, PeerRefused):  # it is there and says no: another expert of it may well say yes
             self._count(stub, "busy" if isinstance(why, PeerBusy) else "refused", is_silent=False)
         else:
             self._count(stub, type(why).__name__, is_silent=True)
@@ -223,13 +248,33 @@ class Crowd:
             self.silence.failed(stub.place.address.id)
 
 
+def _is_refusal(why: BaseException) -> bool:
+    """Tell whether an expert would be asked in vain again, as one that is only busy is not."""
+    return isinstance(why, PeerRefused) and not isinstance(why, PeerBusy)
+
+
 def _rows(inputs: Sequence[torch.Tensor], share: Share) -> list[torch.Tensor]:
     return [tensor[share.rows.to(tensor.device)] for tensor in inputs]
 
 
+def _places(grads: Sequence[torch.Tensor], share: Share) -> list[torch.Tensor]:
+    return [grad[share.rows, share.places] for grad in grads]
+
+
+def is_enough(answered: Iterable[Share], waiting: Iterable[Share], num_rows: int, k_min: int) -> bool:
+    """Tell whether every row has as many of its shares answered as it needs, or no others to wait for."""
+    is_served = _counts(answered, num_rows) >= k_min
+    return bool((is_served | (_counts(waiting, num_rows) == 0)).all())
+
+
 def fewest(shares: Iterable[Share], num_rows: int) -> int:
     """Return how many of these shares the row has a part in that has the fewest."""
+    return int(_counts(shares, num_rows).min()) if num_rows else 0
+
+
+def _counts(shares: Iterable[Share], num_rows: int) -> torch.Tensor:
+    """Return how many of these shares each row has a part in."""
     counts = torch.zeros(num_rows, dtype=torch.int64)
     for share in shares:
         counts[share.rows] += 1
-    return int(counts.min()) if num_rows else 0
+    return counts

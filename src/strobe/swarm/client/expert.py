@@ -9,7 +9,7 @@ loss.backward()  # the expert learns, and x gets its gradient
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import nn
@@ -20,9 +20,12 @@ from strobe.swarm.client.link import Link
 from strobe.swarm.client.stub import CallOptions, ExpertStub
 from strobe.swarm.dht import DHT
 from strobe.swarm.experts.directory import ExpertPlace, find_experts
-from strobe.swarm.experts.schema import ExpertInfo, check_rows
+from strobe.swarm.experts.schema import ExpertInfo, check_names, check_rows
 from strobe.swarm.tensors import TensorSpec
 from strobe.swarm.tensors.dtypes import dtype_of
+
+#: An input without gradient is no reason for an expert not to learn: this one has.
+_LEARNS: Final = torch.empty(0, requires_grad=True)
 
 
 class RemoteExpert(nn.Module):
@@ -32,8 +35,6 @@ class RemoteExpert(nn.Module):
         super().__init__()
         link = dht if isinstance(dht, Link) else Link(dht)
         self.stub = ExpertStub(place, link, options or CallOptions())
-        # An input without gradient is no reason for the expert not to learn: this one has.
-        self._learns = torch.empty(0, requires_grad=True)
 
     @property
     def uid(self) -> str:
@@ -47,7 +48,7 @@ class RemoteExpert(nn.Module):
     def forward(self, *args: torch.Tensor, **kwargs: torch.Tensor) -> Any:
         """Return the output, or a tuple of them, for inputs by place or by name."""
         inputs = matched(self.info, args, kwargs)
-        outputs = _Pass.apply(self._learns, self.stub, *inputs)
+        outputs = _Pass.apply(_LEARNS, self.stub, *inputs) if torch.is_grad_enabled() else _passed(self.stub, inputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def extra_repr(self) -> str:
@@ -65,21 +66,37 @@ def matched(
     info: ExpertInfo, args: tuple[torch.Tensor, ...], kwargs: dict[str, torch.Tensor]
 ) -> tuple[torch.Tensor, ...]:
     """Return inputs in the expert's order, floats in its precision; UsageError or SchemaMismatch if they do not fit."""
+    specs = info.inputs
+    given = args if len(args) == len(specs) and not kwargs else _in_order(info, args, kwargs)
+    fitting = tuple(map(_in_precision, given, specs.values()))
+    check_rows(info.uid, specs, dict(zip(specs, map(TensorSpec.of, fitting), strict=True)))
+    return fitting
+
+
+def _in_order(
+    info: ExpertInfo, args: tuple[torch.Tensor, ...], kwargs: dict[str, torch.Tensor]
+) -> tuple[torch.Tensor, ...]:
     names = list(info.inputs)
     given = dict(zip(names, args, strict=False))
     if len(args) > len(names) or given.keys() & kwargs.keys():
         raise UsageError(f"{info.uid} takes {', '.join(names)}; given: {len(args)} tensors and {', '.join(kwargs)}")
     given.update(kwargs)
-    fitting = {
-        name: _in_precision(tensor, info.inputs[name]) if name in info.inputs else tensor
-        for name, tensor in given.items()
-    }
-    check_rows(info.uid, info.inputs, {name: TensorSpec.of(tensor) for name, tensor in fitting.items()})
-    return tuple(fitting[name] for name in names)
+    check_names(info.uid, info.inputs, given)
+    return tuple(given[name] for name in names)
 
 
 def _in_precision(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
-    return tensor.to(dtype_of(spec.dtype)) if spec.is_float and tensor.is_floating_point() else tensor
+    dtype = dtype_of(spec.dtype)
+    if tensor.dtype is dtype:
+        return tensor
+    return tensor.to(dtype) if spec.is_float and tensor.is_floating_point() else tensor
+
+
+def _passed(stub: ExpertStub, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """Return the outputs of a forward pass, where the inputs are."""
+    rows, device = len(inputs[0]), inputs[0].device
+    outputs = stub.finish_forward(stub.begin_forward(inputs).result(), rows)
+    return tuple(outputs if device.type == "cpu" else [output.to(device) for output in outputs])
 
 
 class _Pass(torch.autograd.Function):
@@ -89,12 +106,10 @@ class _Pass(torch.autograd.Function):
     def forward(ctx: Any, learns: torch.Tensor, stub: ExpertStub, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
         ctx.stub = stub
         ctx.save_for_backward(*inputs)
-        rows = len(inputs[0])
-        device = inputs[0].device
-        outputs = stub.finish_forward(stub.begin_forward(inputs).result(), rows)
-        placed = tuple(output.to(device) for output in outputs)
-        ctx.mark_non_differentiable(*(output for output in placed if not output.is_floating_point()))
-        return placed
+        stub.check_learnable(len(inputs[0]))
+        outputs = _passed(stub, inputs)
+        ctx.mark_non_differentiable(*(output for output in outputs if not output.is_floating_point()))
+        return outputs
 
     @staticmethod
     @once_differentiable

@@ -12,10 +12,10 @@ from concurrent.futures import Future
 from typing import Final, TypeVar
 
 from strobe.errors import Error, UsageError
-from strobe.swarm.client.hosts import forget, heard_at
 from strobe.swarm.client.strangers import Strangers
 from strobe.swarm.dht import DHT, DhtStopped, Node
 from strobe.swarm.net.address import Address
+from strobe.swarm.net.hosts import forget, heard_at, known_contact
 from strobe.swarm.net.network import Network, Payload, PeerBusy, PeerUnreachable, Sendable
 
 _LEAST_WAIT_S: Final = 0.01
@@ -40,23 +40,78 @@ class Link:
         return self.dht.run_coroutine(call, return_future=True)
 
 
-async def ask(network: Network, address: Address, method: str, payload: Sendable, *, timeout_s: float) -> Payload:
-    """Call the peer at an address, on the network's event loop. Raises what `Network.call` does."""
-    clock = asyncio.get_running_loop().time
-    deadline = clock() + timeout_s
-    contact = await heard_at(network, address, timeout_s=timeout_s)
-    while True:
-        try:
-            return await network.call(contact, method, payload, timeout_s=deadline - clock())
-        except PeerBusy as busy:
-            # Not all at once again: those who were refused together come back apart.
-            wait_s = max(busy.retry_after_s, _LEAST_WAIT_S) * random.uniform(0.5, 1.5)
-            if clock() + wait_s >= deadline:
+class Question:
+    """What is asked of the peer at an address, within a time. On the network's event loop."""
+
+    __slots__ = ("_address", "_deadline", "_max_reply", "_method", "_network", "_payload", "_timeout_s", "first")
+
+    def __init__(
+        self,
+        network: Network,
+        address: Address,
+        method: str,
+        payload: Sendable,
+        *,
+        timeout_s: float,
+        max_reply: int | None = None,
+    ) -> None:
+        self._network = network
+        self._address = address
+        self._method = method
+        self._payload = payload
+        self._timeout_s = timeout_s
+        self._max_reply = max_reply
+        self._deadline = asyncio.get_running_loop().time() + timeout_s
+        contact = known_contact(network, address)
+        #: the call, if the peer is in touch: nearly always all that there is to it
+        self.first = (
+            None
+            if contact is None
+            else network.begin(contact, method, payload, timeout_s=timeout_s, max_reply=max_reply)
+        )
+
+    def at(self, address: Address) -> Question:
+        """Return the same for another address, with all its time again."""
+        return Question(
+            self._network, address, self._method, self._payload, timeout_s=self._timeout_s, max_reply=self._max_reply
+        )
+
+    async def answer(self) -> Payload:
+        """Return the answer, having waited as long as the peer was busy. Raises what `Network.call` does."""
+        clock = asyncio.get_running_loop().time
+        call = self.first
+        while True:
+            try:
+                return await (self._call(clock) if call is None else call)
+            except PeerBusy as busy:
+                # Not all at once again: those who were refused together come back apart.
+                wait_s = max(busy.retry_after_s, _LEAST_WAIT_S) * random.uniform(0.5, 1.5)
+                if clock() + wait_s >= self._deadline:
+                    raise
+                call = None
+                await asyncio.sleep(wait_s)
+            except PeerUnreachable:
+                forget(self._network, self._address)
                 raise
-            await asyncio.sleep(wait_s)
-        except PeerUnreachable:
-            forget(network, address)
-            raise
+
+    async def _call(self, clock: Callable[[], float]) -> Payload:
+        contact = await heard_at(self._network, self._address, timeout_s=self._deadline - clock())
+        return await self._network.call(
+            contact, self._method, self._payload, timeout_s=self._deadline - clock(), max_reply=self._max_reply
+        )
+
+
+async def ask(
+    network: Network,
+    address: Address,
+    method: str,
+    payload: Sendable,
+    *,
+    timeout_s: float,
+    max_reply: int | None = None,
+) -> Payload:
+    """Ask, and return the answer."""
+    return await Question(network, address, method, payload, timeout_s=timeout_s, max_reply=max_reply).answer()
 
 
 async def _network_of(node: Node) -> Network:

@@ -20,10 +20,9 @@ from torch.autograd.function import once_differentiable
 
 from strobe.errors import UsageError
 from strobe.swarm.client.beam import BeamSearch, Found
-from strobe.swarm.client.crowd import Crowd, CrowdStats, Patience, Share, TooFewExperts, fewest
+from strobe.swarm.client.crowd import Crowd, CrowdStats, Patience, Share, TooFewExperts, is_enough
 from strobe.swarm.client.expert import matched
 from strobe.swarm.client.link import Link
-from strobe.swarm.client.silence import Silence
 from strobe.swarm.client.stub import CallOptions, ExpertStub
 from strobe.swarm.dht import DHT
 from strobe.swarm.experts.directory import ExpertPlace
@@ -35,9 +34,9 @@ class RemoteMixtureOfExperts(nn.Module):
     """Sends each row to its `k_best` experts and returns the weighted mean of what comes back.
 
     Every row needs `k_min` answers within the time-out of `forward`, of which at most half is spent on asking new
-    experts what they are; the others are then waited for as long as it says. Experts that do not answer are left out,
-    of this pass and for some seconds. With `allow_zero_outputs` rows without any answer are zero (and get no gradient);
-    otherwise TooFewExperts is raised.
+    experts what they are; the others are then waited for as long as it says. Experts that do not answer, refuse or do
+    not fit are left out, of this pass and for some seconds. With `allow_zero_outputs` rows without any answer are zero
+    (and get no gradient); otherwise TooFewExperts is raised.
     """
 
     def __init__(
@@ -63,11 +62,11 @@ class RemoteMixtureOfExperts(nn.Module):
         self.grid_size = tuple(grid_size)
         self.allow_zero_outputs = allow_zero_outputs
         self.gate = nn.Linear(in_features, sum(self.grid_size))
-        self.crowd = Crowd(Silence())
+        self.crowd = Crowd()
         self._link = Link(dht)
         timeout_s = max(self.forward_patience.timeout_s, self.backward_patience.timeout_s)
         self._options = CallOptions(timeout_s=timeout_s, compression=compression)
-        self._search = BeamSearch(dht, uid_prefix, self.grid_size, is_left_out=self._is_left_out)
+        self._search = BeamSearch(dht, uid_prefix, self.grid_size, is_left_out=self.crowd.is_left_out)
         self._stubs: dict[ExpertPlace, ExpertStub] = {}
         self._learns = torch.empty(0, requires_grad=True)
 
@@ -108,9 +107,12 @@ class RemoteMixtureOfExperts(nn.Module):
         shares = self._shares(found, inputs)
         if shares:
             inputs = matched(shares[0].stub.info, inputs, {})
+        if torch.is_grad_enabled():
+            for share in shares:
+                share.stub.check_learnable(len(share.rows))
         patience = replace(self.forward_patience, timeout_s=deadline - time.monotonic())
         outputs, mask = _Crowded.apply(self._learns, self, patience, shares, *inputs)
-        least = int(mask.sum(1).min()) if len(mask) else 0
+        least = int(mask.sum(1).min()) if len(mask) else patience.k_min  # without rows nobody lacks anything
         if least < patience.k_min and not self.allow_zero_outputs:
             raise TooFewExperts(
                 f"a row got answers of {least} experts and needs {patience.k_min}; "
@@ -127,11 +129,20 @@ class RemoteMixtureOfExperts(nn.Module):
         patience = self.forward_patience
         self.crowd.prepare(
             [share.stub for share in shares],
-            lambda: fewest(_alike(shares, inputs), len(inputs[0])) >= patience.k_min,
+            lambda waiting: is_enough(
+                _alike(shares, inputs),
+                [share for share in shares if share.stub in waiting],
+                len(inputs[0]),
+                patience.k_min,
+            ),
             # However many are silent, there is time left for those who are not.
             replace(patience, timeout_s=patience.timeout_s / 2),
         )
-        return _alike(shares, inputs)
+        alike = dict.fromkeys(_alike(shares, inputs))
+        for share in shares:
+            if share.stub.has_info and share not in alike:
+                self.crowd.leave_out(share.stub)
+        return list(alike)
 
     def _stub(self, place: ExpertPlace) -> ExpertStub:
         stub = self._stubs.get(place)
@@ -140,9 +151,6 @@ class RemoteMixtureOfExperts(nn.Module):
                 self._stubs.clear()
             stub = self._stubs[place] = ExpertStub(place, self._link, self._options)
         return stub
-
-    def _is_left_out(self, place: ExpertPlace) -> bool:
-        return self.crowd.silence.is_silent(place.address.id)
 
     def extra_repr(self) -> str:
         return f"grid_size={self.grid_size}, k_best={self.k_best}"
@@ -194,7 +202,7 @@ class _Crowded(torch.autograd.Function):
         patience = layer.backward_patience
         inputs = ctx.saved_tensors
         totals, least = layer.crowd.backward(ctx.shares, inputs, [grad], patience)
-        if least < patience.k_min and not layer.allow_zero_outputs:
+        if len(grad) and least < patience.k_min and not layer.allow_zero_outputs:
             raise TooFewExperts(
                 f"of a row only {least} experts took the gradient, {patience.k_min} should; "
                 f"failures so far: {dict(layer.stats.reasons)}"

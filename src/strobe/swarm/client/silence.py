@@ -1,14 +1,12 @@
-"""Peers that did not answer lately, left out for a while that doubles each time; one answer clears it."""
+"""Peers or experts that failed lately, left out for a while that doubles each time; one answer clears it."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
-
-from strobe.swarm.net.network import PeerId
 
 _MAX_KNOWN: Final = 4096
 _MOST_S: Final = 600.0
@@ -25,28 +23,28 @@ class Silence:
         self._clock = clock
         self._lock = threading.Lock()
         #: how often in a row, and until when
-        self._known: OrderedDict[PeerId, tuple[int, float]] = OrderedDict()
+        self._known: OrderedDict[Hashable, tuple[int, float]] = OrderedDict()
 
-    def failed(self, peer: PeerId) -> None:
-        """Note that a peer did not answer; many calls that fail together are one failure."""
+    def failed(self, who: Hashable) -> None:
+        """Note that somebody did not answer; many calls that fail together are one failure."""
         with self._lock:
             now = self._clock()
-            failures, until = self._known.pop(peer, (0, 0.0))
+            failures, until = self._known.pop(who, (0, 0.0))
             if until <= now:
                 until = now + min(self._first_s * self._backoff_rate ** min(failures, 64), _MOST_S)
                 failures += 1
-            self._known[peer] = (failures, until)
+            self._known[who] = (failures, until)
             if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
 
-    def answered(self, peer: PeerId) -> None:
+    def answered(self, who: Hashable) -> None:
         with self._lock:
-            self._known.pop(peer, None)
+            self._known.pop(who, None)
 
-    def is_silent(self, peer: PeerId) -> bool:
-        return self.left_s(peer) > 0
+    def is_silent(self, who: Hashable) -> bool:
+        return self.left_s(who) > 0
 
-    def left_s(self, peer: PeerId) -> float:
-        """Return for how long a peer is left out; 0 or less if it is not."""
-        known = self._known.get(peer)
+    def left_s(self, who: Hashable) -> float:
+        """Return for how long somebody is left out; 0 or less means not at all."""
+        known = self._known.get(who)
         return 0.0 if known is None else known[1] - self._clock()

@@ -7,7 +7,8 @@ where it was is looked up in the swarm: its server may have moved to another rel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Awaitable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal
@@ -15,13 +16,15 @@ from typing import Literal
 import torch
 
 from strobe.errors import Error, UsageError
-from strobe.swarm.client.link import Link, ask
+from strobe.swarm.client.link import Link, Question
+from strobe.swarm.client.size import most_bytes, most_rows
 from strobe.swarm.dht import Node
+from strobe.swarm.dht.attempt import Attempt
 from strobe.swarm.experts import schema
 from strobe.swarm.experts.directory import ExpertPlace, find_expert
 from strobe.swarm.experts.schema import ExpertInfo, SchemaMismatch, check_rows, parse_infos
 from strobe.swarm.net.network import Payload, PeerRefused, PeerUnreachable, Sendable
-from strobe.swarm.tensors import COMPRESSIONS, MalformedTensors, TensorSpec, decode, encode, is_finite
+from strobe.swarm.tensors import COMPRESSIONS, MalformedTensors, NotFinite, TensorSpec, decode, encode
 
 
 class BadReply(Error):
@@ -53,6 +56,7 @@ class ExpertStub:
         self.link = link
         self.options = options
         self._info: ExpertInfo | None = None
+        self._said = {schema.UID: place.uid, schema.COMPRESSION: options.compression}
         link.strangers.add(self)
 
     @property
@@ -68,6 +72,19 @@ class ExpertStub:
     def has_info(self) -> bool:
         return self._info is not None
 
+    @functools.cached_property
+    def most_rows(self) -> int:
+        """How many rows a backward pass can have: they and their gradients travel together."""
+        return most_rows([*self.info.inputs.values(), *self.info.grad_outputs.values()])
+
+    def check_learnable(self, rows: int) -> None:
+        """UsageError if a forward pass has so many rows that there can be no backward pass."""
+        if rows > self.most_rows:
+            raise UsageError(
+                f"{self.place.uid} was given {rows} rows; at most {self.most_rows} fit into a request together with "
+                "their gradients: split the batch, or use torch.no_grad() if there will be no backward pass"
+            )
+
     def introduce(self) -> Future[None]:
         """Ask what this expert, and others of the same peer, take and give; what its peer does not have stays unknown.
 
@@ -77,7 +94,8 @@ class ExpertStub:
 
     async def _described(self, node: Node, group: Sequence[ExpertStub]) -> None:
         uids = [stub.place.uid for stub in group]
-        infos = parse_infos(await self._answer(node, schema.INFO, "\n".join(uids).encode()), uids)
+        question = "\n".join(uids).encode()
+        infos = parse_infos(await self._answer(node, schema.INFO, question, schema.MAX_INFO_BYTES), uids)
         for stub, info in zip(group, infos, strict=True):
             if info is not None:
                 stub._info = info
@@ -85,7 +103,8 @@ class ExpertStub:
 
     def begin_forward(self, inputs: Sequence[torch.Tensor]) -> Future[Payload]:
         """Send a forward pass; leave the inputs alone until it is finished."""
-        return self._send(schema.FORWARD, dict(zip(self.info.inputs, inputs, strict=True)))
+        sent = dict(zip(self.info.inputs, inputs, strict=True))
+        return self._send(schema.FORWARD, sent, self.info.outputs, len(inputs[0]))
 
     def finish_forward(self, payload: Payload, rows: int) -> list[torch.Tensor]:
         return self._received(payload, self.info.outputs, rows)
@@ -93,38 +112,45 @@ class ExpertStub:
     def begin_backward(self, inputs: Sequence[torch.Tensor], grads: Sequence[torch.Tensor]) -> Future[Payload]:
         """Send a backward pass: all inputs, and the gradients of the floating-point outputs."""
         sent = dict(zip(self.info.inputs, inputs, strict=True))
-        return self._send(schema.BACKWARD, {**sent, **dict(zip(self.info.grad_outputs, grads, strict=True))})
+        sent.update(zip(self.info.grad_outputs, grads, strict=True))
+        return self._send(schema.BACKWARD, sent, self.info.grads, len(inputs[0]))
 
     def finish_backward(self, payload: Payload, rows: int) -> list[torch.Tensor]:
         """Return the gradients of the floating-point inputs."""
         return self._received(payload, self.info.grads, rows)
 
-    def _send(self, method: str, tensors: dict[str, torch.Tensor]) -> Future[Payload]:
-        compression = self.options.compression
-        metadata = {schema.UID: self.place.uid, schema.COMPRESSION: compression}
-        payload = encode(tensors, metadata, compression=compression)
-        return self.link.begin(lambda node: self._answer(node, method, payload))
+    def _send(
+        self, method: str, tensors: dict[str, torch.Tensor], expected: dict[str, TensorSpec], rows: int
+    ) -> Future[Payload]:
+        payload = encode(tensors, self._said, compression=self.options.compression)
+        most = most_bytes(TensorSpec(spec.dtype, (rows, *spec.shape)) for spec in expected.values())
+        return self.link.begin(lambda node: self._answer(node, method, payload, most))
 
-    async def _answer(self, node: Node, method: str, payload: Sendable) -> Payload:
+    def _answer(self, node: Node, method: str, payload: Sendable, max_reply: int) -> Awaitable[Payload]:
         place, timeout_s = self.place, self.options.timeout_s
+        question = Question(node.network, place.address, method, payload, timeout_s=timeout_s, max_reply=max_reply)
+        pursue = functools.partial(self._pursue, node, place, question)
+        return pursue() if question.first is None else Attempt(question.first, pursue)
+
+    async def _pursue(self, node: Node, place: ExpertPlace, question: Question) -> Payload:
         try:
-            return await ask(node.network, place.address, method, payload, timeout_s=timeout_s)
+            return await question.answer()
         except PeerUnreachable:
             # If only the answer was lost on the way, what was asked is done twice, which a training bears.
             found = await find_expert(node, place.uid)
             if found is None or found == place:
                 raise
         self.place = found
-        return await ask(node.network, found.address, method, payload, timeout_s=timeout_s)
+        return await question.at(found.address).answer()
 
     def _received(self, payload: Payload, expected: dict[str, TensorSpec], rows: int) -> list[torch.Tensor]:
         uid = self.place.uid
         try:
             message = decode(payload)
             check_rows(uid, expected, message.specs, rows)
-            tensors = message.tensors()
+            tensors = message.tensors(finite=self.options.non_finite == "refuse")
         except (MalformedTensors, SchemaMismatch) as exc:
             raise BadReply(f"{uid} at {self.place.address} answered what it should not: {exc}") from exc
-        if self.options.non_finite == "refuse" and not all(map(is_finite, tensors.values())):
-            raise BadReply(f"{uid} at {self.place.address} answered NaN or infinite values")
+        except NotFinite as exc:
+            raise BadReply(f"{uid} at {self.place.address} answered NaN or infinite values") from exc
         return [tensors[name] for name in expected]

@@ -57,8 +57,9 @@ class RemoteSwitchMixtureOfExperts(RemoteMixtureOfExperts):
         outputs, mask = self.ask(found, (x, *more))
         if self.training:
             self._count(found)
-        # The product of the probabilities of its coordinates is the expert's.
-        chance = self.logits([torch.log(each) for each in probabilities], found).exp()
+        # The product of the probabilities of its coordinates is the expert's. Not by the logarithm of a probability:
+        # one that is 0 in float32 would give the gate NaN.
+        chance = self.logits([torch.log_softmax(score, 1) for score in scores], found).exp()
         answered = mask.view(-1, *(1 for _ in x.shape[1:]))
         mixed = torch.einsum("bk,bk...->b...", chance.to(outputs.dtype), outputs)
         return torch.where(answered, mixed, x), self._balancing_loss(probabilities)
@@ -85,8 +86,10 @@ class RemoteSwitchMixtureOfExperts(RemoteMixtureOfExperts):
 
     def _balancing_loss(self, probabilities: list[torch.Tensor]) -> torch.Tensor:
         """Return 1 for an even spread, up to the size of the grid's dimension when one coordinate gets all."""
-        losses = [
-            size * (self.get_buffer(f"utilization_{dimension}") * each.mean(0)).sum()
-            for dimension, (size, each) in enumerate(zip(self.grid_size, probabilities, strict=True))
-        ]
+        losses = []
+        for dimension, (size, each) in enumerate(zip(self.grid_size, probabilities, strict=True)):
+            # A copy, for the backward pass: the next forward pass changes the buffer.
+            utilization = self.get_buffer(f"utilization_{dimension}").clone()
+            mean = each.mean(0) if len(each) else each.sum(0)  # which is 0 without rows, not NaN
+            losses.append(size * (utilization * mean).sum())
         return torch.stack(losses).mean()

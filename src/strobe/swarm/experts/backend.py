@@ -8,23 +8,31 @@ backward pass brings the inputs again and repeats the forward pass, so that a cl
 from __future__ import annotations
 
 import inspect
+import logging
+import math
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+import numpy as np
 import torch
 from msgspec.structs import replace
 from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
 
 from strobe.errors import Error, UsageError
 from strobe.swarm.experts.optimizer import make_optimizer
 from strobe.swarm.experts.registry import ExpertKind
 from strobe.swarm.experts.schema import ExpertInfo
-from strobe.swarm.experts.uid import ExpertUid
-from strobe.swarm.tensors import TensorSpec, is_finite
+from strobe.swarm.experts.uid import ExpertUid, parse_uid
+from strobe.swarm.tensors import TensorSpec
 
+_log = logging.getLogger("strobe.swarm.experts")
 _PROBE_ROWS = 3
+#: elements up to which numpy's BLAS uses no threads, which would spin on beside torch's
+_FEW: Final = 8192
 
 
 class ExpertUnusable(Error):
@@ -70,13 +78,13 @@ class ExpertBackend:
         device: str = "cpu",
         like: ExpertInfo | None = None,
     ) -> None:
-        self.uid = uid
+        self.uid = parse_uid(uid)
         self.device = torch.device(device)
         self.training = training or Training()
         self.module = module.to(self.device)
         self.lock = threading.Lock()
         self.num_steps = 0
-        #: steps left out because the gradients were not finite
+        #: steps left out because the gradients, or the sum of their squares, were not finite
         self.num_skipped = 0
         self._parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
         self.optimizer = make_optimizer(self.training.optimizer, self._parameters)
@@ -114,8 +122,8 @@ class ExpertBackend:
     def forward(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """Return the outputs for a batch, in main memory."""
         with torch.no_grad():
-            outputs = self._call([tensor.to(self.device) for tensor in inputs])
-        return [output.to("cpu") for output in outputs]
+            outputs = self._call(inputs if self.device.type == "cpu" else [each.to(self.device) for each in inputs])
+        return [output if output.is_cpu else output.to("cpu") for output in outputs]
 
     def backward(self, inputs: list[torch.Tensor], grad_outputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """Learn from a batch; return the gradients of its floating-point inputs, in main memory."""
@@ -148,18 +156,18 @@ class ExpertBackend:
         if self.optimizer is None:
             return
         with torch.no_grad():
-            if self._gradients_are_finite():
+            if self._gradients_are_bounded():
                 self.optimizer.step(self.training.rate_at(self.num_steps))
                 self.num_steps += 1
             else:
                 # One batch that overflows must not be the end of everybody's expert.
                 self.num_skipped += 1
 
-    def _gradients_are_finite(self) -> bool:
+    def _gradients_are_bounded(self) -> bool:
         limit = self.training.clip_grad_norm
         if limit is not None:
             return bool(torch.isfinite(nn.utils.clip_grad_norm_(self._parameters, limit)))
-        return all(is_finite(parameter.grad) for parameter in self._parameters if parameter.grad is not None)
+        return all(_has_finite_square(parameter.grad) for parameter in self._parameters if parameter.grad is not None)
 
     # -- description -------------------------------------------------------------------------------------------------
 
@@ -167,6 +175,13 @@ class ExpertBackend:
         if max_batch_size < 1:
             raise UsageError(f"max_batch_size is {max_batch_size}; a batch has at least one row")
         names = _input_names(self.module, len(samples))
+        if unfit := sorted({type(layer).__name__ for layer in self.module.modules() if _is_unfit(layer)}):
+            _log.warning(
+                "%s has %s: a backward pass repeats the forward pass and would drop others, and the rows of a batch "
+                "are of several clients; take a mask as an input, as det_dropout does, or call eval() on the layer",
+                expert_class,
+                ", ".join(unfit),
+            )
         outputs = self.forward(list(samples))
         for output in outputs:
             if not isinstance(output, torch.Tensor) or output.shape[:1] != samples[0].shape[:1]:
@@ -198,6 +213,26 @@ class _Seed(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, _: torch.Tensor) -> tuple[torch.Tensor, None]:
         return ctx.saved_tensors[0], None
+
+
+def _is_unfit(layer: nn.Module) -> bool:
+    """Tell whether a layer gives something else when it is asked again, or in another company."""
+    if not layer.training:
+        return False
+    dropped = layer.p if isinstance(layer, _DropoutNd) else getattr(layer, "dropout", 0.0)
+    return isinstance(layer, _BatchNorm) or (isinstance(dropped, (int, float)) and dropped > 0)
+
+
+def _has_finite_square(gradient: torch.Tensor) -> bool:
+    """Tell whether the sum of the squares is finite.
+
+    Adam remembers squares: one that overflowed is infinite for good, and its parameter never moves again.
+    """
+    if gradient.is_cpu and gradient.dtype in (torch.float32, torch.float64) and gradient.numel() <= _FEW:
+        array = gradient.detach().numpy()  # torch takes longer to begin
+        return math.isfinite(np.vdot(array, array))
+    flat = gradient.reshape(-1)
+    return math.isfinite(float(torch.dot(flat, flat)))
 
 
 def _input_names(module: nn.Module, count: int) -> list[str]:

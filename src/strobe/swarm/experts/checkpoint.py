@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,13 @@ def stored_uids(directory: Path) -> list[ExpertUid]:
         return []
     names = (path.name[: -len(_SUFFIX)] for path in directory.glob(f"*{_SUFFIX}"))
     return sorted(ExpertUid(name) for name in names if is_uid(name))
+
+
+def remove_drafts(directory: Path, uids: Collection[str]) -> None:
+    """Delete what was left of these experts by saves that were killed. Others may be writing theirs just now."""
+    for path in directory.glob(f".*{_SUFFIX}.*"):
+        if path.name[1:].rpartition(f"{_SUFFIX}.")[0] in uids:
+            path.unlink(missing_ok=True)
 
 
 def save(backend: ExpertBackend, directory: Path) -> Path:

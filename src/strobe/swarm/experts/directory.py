@@ -17,7 +17,8 @@ from strobe.swarm.dht.node import Node
 from strobe.swarm.experts.uid import FLAT, ExpertUid, is_uid, parse_uid, parts_of_grid
 from strobe.swarm.net.address import Address
 
-_AT_ONCE: Final = 256
+#: experts that are declared in one round through the DHT
+AT_ONCE: Final = 256
 
 
 class ExpertPlace(NamedTuple):
@@ -34,17 +35,20 @@ def records_of(uid: ExpertUid, address: str) -> list[tuple[str, int | None, Any]
 
 
 async def declare(node: Node, uids: Sequence[ExpertUid], address: Address, expiration_time: float) -> dict[str, bool]:
-    """Tell the swarm who serves these experts; return for each whether that is now the newest word."""
+    """Tell the swarm who serves these experts; return for each whether that is now the newest word.
+
+    Under its name and in the innermost part of the grid around it: who searches comes through that.
+    """
     accepted: dict[str, bool] = {}
     text = str(address)
-    for start in range(0, len(uids), _AT_ONCE):
-        batch = uids[start : start + _AT_ONCE]
+    for start in range(0, len(uids), AT_ONCE):
+        batch = uids[start : start + AT_ONCE]
         # By key and subkey: experts of one part of a grid share what stands in the parts around it.
         records = {(key, subkey): value for uid in batch for key, subkey, value in records_of(uid, text)}
         stored = await node.store_many(
             [key for key, _ in records], list(records.values()), expiration_time, [subkey for _, subkey in records]
         )
-        accepted.update((uid, stored[uid]) for uid in batch)
+        accepted.update((uid, stored[uid] and stored[parts_of_grid(uid)[-1]]) for uid in batch)
     return accepted
 
 

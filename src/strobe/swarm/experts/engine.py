@@ -61,19 +61,19 @@ class Engine:
 
     def _run(self, batch: Batch, inputs: list[torch.Tensor]) -> tuple[list[torch.Tensor], float]:
         """Return the outputs, and how long the expert took."""
-        backend = batch.pool.backend
-        num_inputs = len(backend.info.inputs)
+        pool = batch.pool
+        backend = pool.backend
         with self._device, backend.lock:
             started = time.perf_counter()
-            if batch.pool.is_backward:
+            if pool.is_backward:
+                num_inputs = len(backend.info.inputs)
                 outputs = backend.backward(inputs[:num_inputs], inputs[num_inputs:])
             else:
                 outputs = backend.forward(inputs)
             elapsed_s = time.perf_counter() - started
         # A module may change its mind about what it gives; its clients were told what to expect.
-        expected = backend.info.grads if batch.pool.is_backward else backend.info.outputs
-        given = {name: TensorSpec.of(output) for name, output in zip(expected, outputs, strict=True)}
-        check_rows(backend.uid, expected, given, len(inputs[0]))
+        given = {name: TensorSpec.of(output) for name, output in zip(pool.gives, outputs, strict=True)}
+        check_rows(backend.uid, pool.gives, given, inputs[0].shape[0])
         return outputs, elapsed_s
 
 
@@ -119,6 +119,10 @@ def _unpacked(batch: Batch, outcomes: list[Outcome]) -> list[Slice]:
             except PeerRefused as refusal:
                 job.has_failed = True
                 outcomes.append((job, refusal))
+            except Exception:  # noqa: BLE001  # such as no memory left; the other requests of the batch go on
+                _log.exception("a request to expert %s cannot be unpacked", job.pool.backend.uid)
+                job.has_failed = True
+                outcomes.append((job, PeerRefused("the request cannot be unpacked; its server's log says why")))
         if not job.has_failed:
             ready.append(part)
     return ready

@@ -8,6 +8,7 @@ class Residual(nn.Module):
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -70,7 +71,12 @@ def load_experts(path: str | Path) -> None:
     if spec is None or spec.loader is None or not path.is_file():
         raise UsageError(f"{path} is not a Python file; name one that calls register_expert")
     before = dict(_kinds)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where dataclasses look for annotations
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     if _kinds == before:
         raise UsageError(f"{path} registers no kind of expert; decorate a class with register_expert(name, ...)")
 

@@ -1,7 +1,7 @@
 """The threads that compute: each takes the batch that is due first, runs it, and hands the results on.
 
 With several threads, one gets its batch ready while another is in an expert, so a device never waits for that while
-there is work.
+there is work. Whatever goes wrong with a batch, those who wait for it are told and the thread goes on.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable
 
 from strobe.swarm.experts.engine import Engine, Outcome, Stage
-from strobe.swarm.experts.work import WorkQueue
+from strobe.swarm.experts.work import Batch, WorkQueue
+from strobe.swarm.net.network import PeerRefused
 
 _log = logging.getLogger("strobe.swarm.experts")
 
@@ -46,3 +47,16 @@ class Runtime:
                 self._deliver(self._engine.compute(batch, stage))
             except Exception:  # noqa: BLE001  # without this thread all requests would wait for ever
                 _log.exception("answers of expert %s are lost", batch.pool.backend.uid)
+                self._refuse(batch)
+            del batch  # with what was sent for it, for as long as nothing else comes
+
+    def _refuse(self, batch: Batch) -> None:
+        """Tell those who wait for a batch that nothing comes of it: they need not wait until their time is up."""
+        uid = batch.pool.backend.uid
+        refusal = PeerRefused(f"the answers of expert {uid} are lost; its server's log says why")
+        for part in batch.slices:
+            part.job.has_failed = True  # of a job that was cut, the rest is not computed any more
+        try:
+            self._deliver([(part.job, refusal) for part in batch.slices])
+        except Exception:  # noqa: BLE001  # as above; now their time has to run out
+            _log.exception("clients of expert %s cannot be told either", uid)

@@ -9,12 +9,11 @@ Experts are declared in the DHT when the server starts, and again before that ex
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
+import math
 import random
 import threading
-import time
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from strobe.errors import Error, UsageError
 from strobe.swarm.dht import DHT, Node
 from strobe.swarm.experts import checkpoint
 from strobe.swarm.experts.backend import ExpertBackend, Training
-from strobe.swarm.experts.directory import declare
+from strobe.swarm.experts.declaring import Declaring
 from strobe.swarm.experts.engine import Engine
 from strobe.swarm.experts.meter import Meter
 from strobe.swarm.experts.registry import expert_kind
@@ -34,7 +33,6 @@ from strobe.swarm.experts.selection import choose_uids
 from strobe.swarm.experts.service import Service
 from strobe.swarm.experts.uid import ExpertUid
 from strobe.swarm.experts.work import WorkQueue
-from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import PeerBusy
 
 _log = logging.getLogger("strobe.swarm.experts")
@@ -60,9 +58,18 @@ class ServerOptions:
     #: whether requests with NaN or infinite values are refused, which may otherwise spoil an expert for all
     refuse_non_finite: bool = True
 
+    def __post_init__(self) -> None:
+        if not 0 < self.update_period_s < math.inf:
+            raise UsageError(f"experts are declared every {self.update_period_s:g} s; give a number of seconds above 0")
+        if not self.life_s > self.update_period_s:
+            raise UsageError(
+                f"declarations that expire after {self.expiration_s:g} s, made every {self.update_period_s:g} s; "
+                "experts would vanish in between: let them live twice as long"
+            )
+
     @property
     def life_s(self) -> float:
-        return self.expiration_s or max(2 * self.update_period_s, _LEAST_LIFE_S)
+        return max(2 * self.update_period_s, _LEAST_LIFE_S) if self.expiration_s is None else self.expiration_s
 
 
 class Server:
@@ -100,8 +107,7 @@ class Server:
         )
         self._stopping = threading.Event()
         self._saver = threading.Thread(target=self._save_regularly, name="strobe-expert-saver", daemon=True)
-        self._declaring: asyncio.Task[None] | None = None
-        self._declared: Address
+        self._declaring: Declaring | None = None
         #: the peers that this one knows; those come and go
         self._peers: Sized = ()
         self._is_started = False
@@ -158,6 +164,9 @@ class Server:
         if self._is_started:
             return
         self._is_started = True
+        if self.checkpoint_dir is not None:
+            with contextlib.suppress(OSError):  # of which saving will tell
+                checkpoint.remove_drafts(self.checkpoint_dir, self.backends.keys())
         self._runtime.start()
         try:
             self.dht.run_coroutine(self._attach)
@@ -233,35 +242,18 @@ class Server:
     async def _attach(self, node: Node) -> None:
         self._peers = node.peers.table
         self._service.attach(node.network)
+        options = self.options
+        self._declaring = Declaring(node, self.uids, period_s=options.update_period_s, life_s=options.life_s)
         try:
-            await self._declare(node)
+            await self._declaring.begin()
         except BaseException:
             self._service.detach(node.network)
             raise
-        self._declaring = asyncio.get_running_loop().create_task(self._declare_regularly(node))
 
     async def _detach(self, node: Node) -> None:
         self._service.detach(node.network)
         if self._declaring is not None:
-            self._declaring.cancel()
-            await asyncio.gather(self._declaring, return_exceptions=True)
-
-    async def _declare(self, node: Node) -> None:
-        self._declared = address = node.network.address
-        accepted = await declare(node, self.uids, address, time.time() + self.options.life_s)
-        if not all(accepted.values()):
-            taken = [uid for uid, is_ours in accepted.items() if not is_ours]
-            _log.warning("another peer has declared %d of these experts for longer, such as %s", len(taken), taken[0])
-
-    async def _declare_regularly(self, node: Node) -> None:
-        while True:
-            # At once when others reach us elsewhere, through another relay: what is declared leads nowhere then.
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(node.network.moved(self._declared), self.options.update_period_s)
-            try:
-                await self._declare(node)
-            except Exception:  # noqa: BLE001  # experts that are not declared any more are lost, though they are here
-                _log.exception("experts could not be declared; trying again in %g s", self.options.update_period_s)
+            await self._declaring.end()
 
     def _save_regularly(self) -> None:
         while not self._stopping.wait(self.options.update_period_s):

@@ -11,7 +11,7 @@ import asyncio
 import functools
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -28,10 +28,8 @@ from strobe.swarm.tensors import (
     MalformedTensors,
     Message,
     NotFinite,
-    TensorSpec,
     decode,
     encode,
-    is_finite,
 )
 
 _MAX_ASKED = schema.MAX_DESCRIBED * 256
@@ -40,19 +38,37 @@ _SMALL = 32 << 10
 _log = logging.getLogger("strobe.swarm.experts")
 
 
+class _Promise(asyncio.Future[Sendable]):
+    """The answer to a job that waits for its turn.
+
+    Who gives it up takes the job out of the line: until its turn it would hold memory that the network counts as free
+    already. (By a callback of a future, every answer would cost two microseconds more.)
+    """
+
+    __slots__ = ("job", "queue")
+
+    queue: WorkQueue
+    #: None when it is answered: each would keep the other, and what was sent with it, alive
+    job: Job | None
+
+    def cancel(self, msg: Any = None) -> bool:
+        if not super().cancel(msg):
+            return False
+        if self.job is not None:
+            self.queue.drop(self.job)
+            self.job = None
+        return True
+
+
 class _Answer:
     """Where a job's result goes, and in which form."""
 
-    __slots__ = ("compression", "future", "names")
+    __slots__ = ("compression", "future")
 
-    def __init__(self, names: list[str], compression: str) -> None:
-        self.names = names
+    def __init__(self, compression: str) -> None:
         self.compression = compression
         #: of a job that waits for its turn
-        self.future: asyncio.Future[Sendable] | None = None
-
-    def is_unwanted(self) -> bool:
-        return self.future is not None and self.future.cancelled()
+        self.future: _Promise | None = None
 
 
 class Service:
@@ -76,7 +92,7 @@ class Service:
         self._refuse_non_finite = refuse_non_finite
         self._status = status
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._pools = {
+        self._pools: dict[tuple[str, bool], Pool] = {
             (uid, is_backward): Pool(backend, is_backward)
             for uid, backend in backends.items()
             for is_backward in (False, True)
@@ -102,12 +118,6 @@ class Service:
             raise PeerRefused(f"no expert {', '.join(uids)!r:.80} here")
         return schema.pack_infos([backend.info if backend is not None else None for backend in known])
 
-    def _backend(self, uid: str) -> ExpertBackend:
-        backend = self._backends.get(uid)
-        if backend is None:
-            raise PeerRefused(f"no expert {uid!r:.80} here")
-        return backend
-
     def _pass(self, is_backward: bool, caller: Caller, payload: Payload) -> Sendable | asyncio.Future[Sendable]:
         try:
             job = self._job(is_backward, caller, decode(payload))
@@ -115,15 +125,16 @@ class Service:
                 return self._answered(batch)
             answer: _Answer = job.owner
             assert self._loop is not None
-            answer.future = self._loop.create_future()
+            answer.future = promise = _Promise(loop=self._loop)
             self._queue.put(job)
+            promise.queue, promise.job = self._queue, job
         except (MalformedTensors, schema.SchemaMismatch) as exc:
             self._meter.refused += 1
             raise PeerRefused(str(exc)) from exc
         except PeerBusy:
             self._meter.refused += 1
             raise
-        return answer.future
+        return promise
 
     def _answered(self, batch: Batch) -> Sendable:
         """Return the answer to a request that is computed here and now."""
@@ -134,33 +145,26 @@ class Service:
         return answer
 
     def _job(self, is_backward: bool, caller: Caller, message: Message) -> Job:
-        info = self._backend(message.metadata.get(schema.UID, "")).info
-        compression = message.metadata.get(schema.COMPRESSION, "none")
+        metadata = message.metadata
+        uid = metadata.get(schema.UID, "")
+        pool = self._pools.get((uid, is_backward))
+        if pool is None:
+            raise PeerRefused(f"no expert {uid!r:.80} here")
+        compression = metadata.get(schema.COMPRESSION, "none")
         if compression not in COMPRESSIONS:
             raise PeerRefused(f"no compression {compression!r:.40}; there are {', '.join(COMPRESSIONS)}")
-        expected: dict[str, TensorSpec] = {**info.inputs, **info.grad_outputs} if is_backward else info.inputs
-        rows = schema.check_rows(info.uid, expected, message.specs)
-        answer = _Answer(list(info.grads if is_backward else info.outputs), compression)
-        return Job(
-            self._pools[info.uid, is_backward],
-            caller.id,
-            rows,
-            functools.partial(self._unpacked, message, list(expected)),
-            answer.is_unwanted,
-            answer,
-        )
+        rows = schema.check_rows(uid, pool.takes, message.specs)
+        answer = _Answer(compression)
+        unpack = functools.partial(self._unpacked, message, pool.takes)
+        return Job(pool, caller.id, rows, unpack, answer)
 
     # -- where it is computed -------------------------------------------------------------------------------
 
-    def _unpacked(self, message: Message, names: list[str]) -> list[torch.Tensor]:
+    def _unpacked(self, message: Message, names: Iterable[str]) -> list[torch.Tensor]:
         try:
-            tensors = message.tensors()
-        except MalformedTensors as exc:
+            tensors = message.tensors(finite=self._refuse_non_finite)
+        except (MalformedTensors, NotFinite) as exc:
             raise PeerRefused(str(exc)) from exc
-        if self._refuse_non_finite:
-            for name in names:
-                if not is_finite(tensors[name]):
-                    raise PeerRefused(f"{name} has NaN or infinite values")
         return [tensors[name] for name in names]
 
     def deliver(self, outcomes: list[Outcome]) -> None:
@@ -176,10 +180,11 @@ class Service:
     def _packed(self, job: Job, outcome: list[torch.Tensor] | PeerRefused) -> Sendable | PeerRefused:
         if isinstance(outcome, PeerRefused):
             self._meter.refused += 1
+            self._queue.drop(job)  # of one that was cut, the rest
             return outcome
         answer: _Answer = job.owner
         try:
-            packed = encode(dict(zip(answer.names, outcome, strict=True)), compression=answer.compression)
+            packed = encode(dict(zip(job.pool.gives, outcome, strict=True)), compression=answer.compression)
         except NotFinite:
             self._meter.refused += 1
             return PeerRefused(f"the answer of {job.pool.backend.uid} is not finite and cannot be compressed to 8 bits")
@@ -191,11 +196,12 @@ class Service:
         return packed
 
 
-def _resolve(answers: list[tuple[asyncio.Future[Sendable], Sendable | PeerRefused]]) -> None:
-    for future, answer in answers:
-        if future.done():  # given up meanwhile
+def _resolve(answers: list[tuple[_Promise, Sendable | PeerRefused]]) -> None:
+    for promise, answer in answers:
+        promise.job = None
+        if promise.done():  # given up meanwhile
             continue
         if isinstance(answer, PeerRefused):
-            future.set_exception(answer)
+            promise.set_exception(answer)
         else:
-            future.set_result(answer)
+            promise.set_result(answer)

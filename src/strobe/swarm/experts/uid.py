@@ -19,9 +19,11 @@ ExpertUid = NewType("ExpertUid", str)
 FLAT: Final = -1
 _MAX_LENGTH: Final = 200
 _NUMBER = r"(?:0|[1-9][0-9]{0,8})"
-_UID: Final = re.compile(rf"[^.\s\[\]]+(?:\.{_NUMBER})+")
+#: nothing that leads elsewhere in the name of a file, which is what a checkpoint makes of it
+_PREFIX = r"[^.\s\[\]/\\\0]+"
+_UID: Final = re.compile(rf"{_PREFIX}(?:\.{_NUMBER})+")
 _RANGE: Final = re.compile(rf"\[({_NUMBER}):({_NUMBER})\]")
-_PATTERN: Final = re.compile(rf"([^.\s\[\]]+)((?:\.(?:{_NUMBER}|\[{_NUMBER}:{_NUMBER}\]))+)")
+_PATTERN: Final = re.compile(rf"({_PREFIX})((?:\.(?:{_NUMBER}|\[{_NUMBER}:{_NUMBER}\]))+)")
 
 
 def is_uid(text: object) -> bool:

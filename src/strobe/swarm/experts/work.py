@@ -3,7 +3,8 @@
 The request that came first goes first, and others for the same expert join it while there is room in a batch. A client
 that asks for much is served as if its later requests had come later (start-time fair queueing): each request is due
 when the ones of the same client before it are done at the rate that all get, so one client alone, or many that ask one
-thing at a time, are served in the order in which they came. A request of more rows than a batch has is cut.
+thing at a time, are served in the order in which they came. A request of more rows than a batch has is cut, and what is
+left of it is due as a later request of the same client would be.
 
 Pure bookkeeping under one lock; computes nothing and knows no wires.
 """
@@ -26,6 +27,8 @@ from strobe.swarm.net.network import PeerBusy, PeerId
 if TYPE_CHECKING:
     import torch
 
+    from strobe.swarm.tensors import TensorSpec
+
 _LEAST_WAIT_S: Final = 0.05
 _MOST_WAIT_S: Final = 30.0
 #: how much of the estimate of the rate is the last batch
@@ -41,11 +44,15 @@ QUICK_S: Final = 300e-6
 class Pool:
     """One expert's passes in one direction."""
 
-    __slots__ = ("backend", "is_backward", "typical_s", "waiting")
+    __slots__ = ("backend", "gives", "is_backward", "takes", "typical_s", "waiting")
 
     def __init__(self, backend: ExpertBackend, is_backward: bool) -> None:
         self.backend = backend
         self.is_backward = is_backward
+        info = backend.info
+        #: the tensors of a request and those of its answer, row by row
+        self.takes: dict[str, TensorSpec] = {**info.inputs, **info.grad_outputs} if is_backward else info.inputs
+        self.gives: dict[str, TensorSpec] = info.grads if is_backward else info.outputs
         #: how long a batch takes, as far as known
         self.typical_s = math.inf
         #: a heap by due time, then by arrival
@@ -66,8 +73,6 @@ class Job:
     rows: int
     #: makes the tensors, in the thread that needs them; raises PeerRefused for what does not pass
     unpack: Callable[[], list[torch.Tensor]]
-    #: whether nobody waits any more
-    is_gone: Callable[[], bool]
     #: whatever takes the result
     owner: Any = None
     arrived: float = field(default_factory=time.monotonic)
@@ -144,6 +149,21 @@ class WorkQueue:
             self._busy.add(pool.backend)
             return Batch(pool, [Slice(job, 0, job.rows)], job.rows)
 
+    def drop(self, job: Job) -> None:
+        """Forget a job that nobody waits for, and the memory that it holds; rows that are being computed stay so."""
+        if job.taken == job.rows:
+            return
+        with self._ready:
+            pool = job.pool
+            kept = [entry for entry in pool.waiting if entry[2] is not job]
+            if len(kept) == len(pool.waiting):
+                return
+            heapq.heapify(kept)
+            pool.waiting = kept
+            self._leave(job)
+            if not kept:
+                self._pools.discard(pool)
+
     def take(self) -> Batch | None:
         """Wait for work and return the batch that is due first; None when the queue is closed."""
         with self._ready:
@@ -202,10 +222,11 @@ class WorkQueue:
         slices: list[Slice] = []
         rows = 0
         while pool.waiting and rows < most:
-            due, _, job = pool.waiting[0]
+            due, number, job = pool.waiting[0]
             left = job.rows - job.taken
-            if job.has_failed or job.is_gone():
-                self._leave(pool, left)
+            if job.has_failed:
+                heapq.heappop(pool.waiting)
+                self._leave(job)
                 continue
             if left > most - rows and job.rows <= most:
                 break  # it fits into the next one whole
@@ -216,15 +237,17 @@ class WorkQueue:
             self.rows_waiting -= count
             self._clock = max(self._clock, due)
             if job.taken == job.rows:
-                self._leave(pool, 0)
+                heapq.heappop(pool.waiting)
+                self._leave(job)
+            else:
+                heapq.heapreplace(pool.waiting, (due + count, number, job))
         if not pool.waiting:
             self._pools.discard(pool)
         return Batch(pool, slices, rows) if slices else None
 
-    def _leave(self, pool: Pool, rows_left: int) -> None:
-        """Take the first job of a pool out of the line."""
-        _, _, job = heapq.heappop(pool.waiting)
-        self.rows_waiting -= rows_left
+    def _leave(self, job: Job) -> None:
+        """Count a job as waiting no longer."""
+        self.rows_waiting -= job.rows - job.taken
         self.num_waiting -= 1
         self._by_client[job.client] -= 1
         if not self._by_client[job.client]:
