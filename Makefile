@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo check test test-all bench bench-server bench-web lint format clean web chromium
+.PHONY: help demo check test test-all bench bench-server bench-web lint format clean web chromium nat
 
 help:
 	@echo "make demo      train small models and watch them in the browser"
@@ -41,6 +41,12 @@ chromium:
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; } || \
 	  echo "no chromium here: install it (apt-get install chromium) to test the dashboard in a browser"
 
+# What the tests make a network behind a NAT with.
+nat:
+	@{ command -v nft && command -v ip; } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends nftables iproute2 >/dev/null; } || \
+	  echo "no nft here: install it (apt-get install nftables iproute2) to test peers behind a NAT"
+
 # With CI=true it ends by itself once the page has answered and a point has arrived.
 demo: web
 	$(PIP) "strobe[server,media]"
@@ -62,7 +68,7 @@ check: lint web
 	$(BIN)/python web/build.py test
 	$(BIN)/python -m pytest -n 2 -m "not slow and not long and not frameworks"
 
-test: lint web chromium $(VENV)/.frameworks
+test: lint web chromium nat $(VENV)/.frameworks
 	$(BIN)/python web/build.py test
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
