@@ -100,9 +100,9 @@ def test_peaks_are_kept_by_system(tmp_path: Path) -> None:
 
 def test_a_python_without_torch_says_so(tmp_path: Path) -> None:
     python = tmp_path / "python"
-    python.write_text("#!/bin/sh\necho 'No module named torch' >&2\nexit 1\n")
+    python.write_text("#!/bin/sh\necho Traceback >&2\necho 'No module named torch' >&2\nexit 1\n")
     python.chmod(0o755)
-    with pytest.raises(Error, match="No module named torch"):
+    with pytest.raises(Error, match="could not be measured: No module named torch"):
         measure_peaks(str(python), "cpu", 1)
 
 

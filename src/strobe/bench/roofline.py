@@ -86,7 +86,9 @@ def measure_peaks(python: str, device: str, threads: int) -> Peaks:
     except subprocess.TimeoutExpired as exc:
         raise Error(f"the machine's peaks were not measured within {_LIMIT_S:g} s; it is too busy, or hangs") from exc
     if done.returncode:
-        raise Error(f"the machine's peaks could not be measured: {done.stderr.strip()[-300:]}")
+        # The last line of a traceback says what happened.
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise Error(f"the machine's peaks could not be measured: {last}")
     return msgspec.json.decode(done.stdout, type=Peaks)
 
 

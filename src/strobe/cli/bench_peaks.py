@@ -81,6 +81,7 @@ def _peaks(args: argparse.Namespace) -> int:
     import msgspec
 
     from strobe.bench.machine import usable_cpus
+    from strobe.bench.runner.device import refuse_missing
     from strobe.bench.runner.options import Options
     from strobe.bench.table import number_text
     from strobe.cli import OK
@@ -88,6 +89,7 @@ def _peaks(args: argparse.Namespace) -> int:
 
     screen = Screen(args)
     options = Options(device=args.device, threads=args.threads or usable_cpus())
+    refuse_missing(options.device, options.python)
     peaks = _find_peaks(args, options, screen, again=args.again)
     if args.json:
         screen.json(msgspec.to_builtins(peaks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,10 +52,13 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
     """Return what the arguments of `run` ask for."""
     from strobe.bench import registry
     from strobe.bench.machine import usable_cpus
+    from strobe.bench.runner.device import refuse_missing
+    from strobe.bench.runner.launcher import refuse_launcher
     from strobe.bench.runner.options import Cell, Options
     from strobe.bench.user_file import is_file_name
     from strobe.errors import UsageError
 
+    refuse_launcher(os.environ)
     tier: Tier | None = args.tier or (None if args.benchmark else "smoke")
     found = registry.find(args.benchmark, tier=tier, files=args.file)
     if args.pairs:
@@ -85,5 +89,6 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         master=args.master,
         files=tuple(dict.fromkeys([*args.file, *(Path(word) for word in args.benchmark if is_file_name(word))])),
     )
+    refuse_missing(options.device, options.python)
     num_sizes = 1 if tier in _HURRIED else None
     return [Cell(one, size) for one in found for size in args.batch or one.batch_sizes[:num_sizes]], options

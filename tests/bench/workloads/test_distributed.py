@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,25 @@ def test_two_processes_give_what_one_gives() -> None:
     assert lines[:2] == ["all_reduce 1 4000.0", "all_to_all 1 2000.0"]
     # The batch is that of both together.
     assert [line.split()[1] for line in lines[2:]] == ["8.0", "8.0"]
+
+
+@pytest.mark.slow
+def test_torchrun_itself_runs_ddp_and_model_parallel_tables(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(_PROCESS)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    done = subprocess.run(
+        [*command, "--redirects=1", f"--log-dir={tmp_path / 'logs'}", str(script), "ddp", "model-parallel"],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = [path.read_text() for path in sorted((tmp_path / "logs").rglob("stdout.log"))]
+    assert len(printed) == 2
+    assert printed[0] == printed[1]
+    assert [line.split()[:2] for line in printed[0].splitlines()] == [["ddp", "8.0"], ["model-parallel", "8.0"]]
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ import msgspec
 
 from strobe.bench.records import NOT_HERE
 from strobe.bench.runner.group import free_ports, variables
+from strobe.bench.runner.launcher import without_launcher
 from strobe.bench.runner.memory import available_bytes, resident_bytes
 from strobe.bench.runner.message import Job, Outcome, Seat
 from strobe.bench.runner.options import Cell, Options
@@ -145,7 +146,7 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=log,
-                        env={**os.environ, **threads, **variables(job.seat)},
+                        env={**without_launcher(os.environ), **threads, **variables(job.seat)},
                         start_new_session=True,
                     )
                 )
