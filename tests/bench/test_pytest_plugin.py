@@ -33,9 +33,6 @@ def test_two(strobe_bench):
     strobe_bench(time.sleep, 0.002)
     assert [record.benchmark for record in strobe_bench.records] == ["test_it.py::test_two", "test_it.py::test_two #2"]
 
-def test_no_result_of_a_failure(strobe_bench):
-    strobe_bench(add, "a")
-
 def test_without(): ...
 """
 
@@ -51,7 +48,7 @@ def test_results_are_recorded_and_summed_up(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "mine.jsonl"
     monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
     done = _pytest(tmp_path, "--strobe-bench-records", str(path))
-    assert "1 failed, 3 passed" in done.stdout
+    assert "3 passed" in done.stdout
     names = ["test_result_is_passed_on", "test_two", "test_two #2"]
     found = list(read_records(path))
     assert [record.benchmark for record in found] == [f"test_it.py::{name}" for name in names]
@@ -86,6 +83,50 @@ def test_once_is_quick_and_leaves_nothing(tmp_path: Path) -> None:
     done = _pytest(tmp_path, "--strobe-bench-records", str(path), "--strobe-bench-once", "-k", "passed_on or without")
     assert "2 passed" in done.stdout
     assert not path.exists()
+
+
+FAILING = """
+import pytest
+
+@pytest.fixture
+def tidy():
+    yield
+    raise OSError("cannot tidy up")
+
+def test_wrong_in_the_end(strobe_bench):
+    assert strobe_bench(len, "abc") == 4
+
+def test_raises(strobe_bench):
+    strobe_bench(int, "abc")
+
+def test_tidying_up(tidy, strobe_bench):
+    strobe_bench(len, "abc")
+
+@pytest.mark.xfail
+def test_expected(strobe_bench):
+    assert strobe_bench(len, "abc") == 4
+
+def test_that_a_call_raises(strobe_bench):
+    with pytest.raises(ValueError):
+        strobe_bench(int, "abc")
+"""
+
+
+@pytest.mark.slow
+def test_no_time_of_a_failed_test_is_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    done = _pytest(tmp_path, "test_failing.py")
+    assert "test_failing.py::test_raises: failed: the test failed: ValueError" in done.stdout
+    found = {record.config: record for record in read_records(tmp_path / "home" / "bench" / "results.jsonl")}
+    assert {name: (record.error or "").split(":")[1] for name, record in found.items()} == {
+        "test_wrong_in_the_end": " AssertionError",
+        "test_raises": " ValueError",
+        "test_tidying_up": " OSError",
+        "test_expected": " AssertionError",
+    }
+    assert not any(record.samples for record in found.values())
+    assert {run.state for run in Api(Home(tmp_path / "home")).runs("bench")} == {"failed"}
 
 
 @pytest.mark.slow

@@ -6,16 +6,16 @@
 
 The function runs in the test's own process, so that its repeats share that process's luck: `strobe bench compare` of
 two such sessions needs a history, or a large difference, to be sure. Without any option results go to the home's file,
-and each is a run in the end.
+and each is a run in the end. They are written when the test is over: what a failed one measured is an error, no time.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
@@ -32,6 +32,8 @@ _VERSION = 1
 _PROPERTY = "strobe_bench"
 _ENVIRONMENT = pytest.StashKey["Environment"]()
 _RECORDS = pytest.StashKey[list["Record"]]()
+_MEASURER = pytest.StashKey["Measurer"]()
+_ERROR = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,29 +58,24 @@ class Measurer:
     def __init__(self, name: str, config: pytest.Config) -> None:
         self._name = name
         self._config = config
-        #: what has been recorded by this test, in order
+        #: what this test has measured, in order
         self.records: list[Record] = []
 
     def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Measure a call, record it, and return what the first one returned."""
+        """Measure a call, and return what the first one returned; it is recorded when the test has passed or failed."""
+        if self._config.getoption("--strobe-bench-once"):
+            return function(*args, **kwargs)
+        self.records.append(self._begin())
         first = function(*args, **kwargs)
-        if not self._config.getoption("--strobe-bench-once"):
-            record = self._measure(lambda index: function(*args, **kwargs))
-            self.records.append(record)
-            self._config.stash.setdefault(_RECORDS, []).append(record)
+        self.records[-1] = self._measure(self.records[-1], lambda index: function(*args, **kwargs))
         return first
 
-    def _measure(self, step: Callable[[int], object]) -> Record:
-        from strobe.bench.records import Record, Repeat, append_records, make_id
-        from strobe.bench.runner.conditions import brevity
-        from strobe.bench.runner.loop import Loop
+    def _begin(self) -> Record:
+        from strobe.bench.records import Record, make_id
 
-        loop = Loop(step)
-        warm = loop.warm_up()
-        found = loop.measure(warm, self._config.getoption("--strobe-bench-seconds"))
         name = self._name + (f" #{len(self.records) + 1}" if self.records else "")
         file, _, test = name.partition("::")
-        record = Record(
+        return Record(
             id=make_id(),
             benchmark=name,
             model=file,
@@ -89,30 +86,68 @@ class Measurer:
             metric="wall",
             unit="s",
             better="less",
-            samples=tuple(_medians(found.wall_s)),
-            repeats=(
-                Repeat(
-                    wall_s=found.wall_s,
-                    cpu_s=found.cpu_s,
-                    inner_loops=found.inner_loops,
-                    warmup_steps=warm.num_steps,
-                    noisy=(*(("never stable during warm-up",) if warm.is_stable is False else ()), *brevity(found)),
-                ),
-            ),
             environment=_environment(self._config),
             command=shlex.join(["pytest", self._name]),
         )
-        append_records(_results(self._config), [record])
-        return record
+
+    def _measure(self, record: Record, step: Callable[[int], object]) -> Record:
+        import msgspec
+
+        from strobe.bench.records import Repeat
+        from strobe.bench.runner.conditions import brevity
+        from strobe.bench.runner.loop import Loop
+
+        loop = Loop(step)
+        warm = loop.warm_up()
+        found = loop.measure(warm, self._config.getoption("--strobe-bench-seconds"))
+        repeat = Repeat(
+            wall_s=found.wall_s,
+            cpu_s=found.cpu_s,
+            inner_loops=found.inner_loops,
+            warmup_steps=warm.num_steps,
+            noisy=(*(("never stable during warm-up",) if warm.is_stable is False else ()), *brevity(found)),
+        )
+        return msgspec.structs.replace(record, samples=tuple(_medians(found.wall_s)), repeats=(repeat,))
+
+    def close(self, error: str | None) -> None:
+        """Write what was measured; in a test that failed, that it did."""
+        import msgspec
+
+        from strobe.bench.records import append_records
+
+        if error is not None:
+            self.records = [msgspec.structs.replace(one, samples=(), repeats=(), error=error) for one in self.records]
+        # A call may raise in a test that expects it to, and was not measured.
+        self.records = [one for one in self.records if one.samples or one.error]
+        if self.records:
+            append_records(_results(self._config), self.records)
+            self._config.stash.setdefault(_RECORDS, []).extend(self.records)
 
 
 @pytest.fixture
-def strobe_bench(request: pytest.FixtureRequest) -> Iterator[Measurer]:
+def strobe_bench(request: pytest.FixtureRequest) -> Measurer:
     """Measure functions: `strobe_bench(function, *arguments)` returns what the function returns."""
     measurer = Measurer(request.node.nodeid, request.config)
-    yield measurer
-    # Properties travel with the report, also from the workers of pytest-xdist.
-    request.node.user_properties += [(_PROPERTY, _line(record)) for record in measurer.records]
+    request.node.stash[_MEASURER] = measurer
+    return measurer
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Write the results of a test once its outcome is known: that of its call, and of what tidies up after it."""
+    report: pytest.TestReport = yield
+    if (measurer := item.stash.get(_MEASURER, None)) is None:
+        return report
+    if call.excinfo is not None:  # also where that is expected: no time of such a test means anything
+        item.stash.setdefault(_ERROR, call.excinfo.exconly())
+    elif report.failed:
+        item.stash.setdefault(_ERROR, str(report.longrepr))
+    if report.when == "teardown":
+        error = item.stash.get(_ERROR, None)
+        measurer.close(None if error is None else f"the test failed: {error.partition(chr(10))[0]}")
+        # Properties travel with the report, also from the workers of pytest-xdist.
+        report.user_properties += [(_PROPERTY, _line(record)) for record in measurer.records]
+    return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -27,9 +27,7 @@ _PREFIXES = ("TORCHELASTIC_", "MASTER_")
 
 def without_launcher(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment without what a launcher said of a process's place."""
-    return {
-        name: value for name, value in environment.items() if name not in _NAMES and not name.startswith(_PREFIXES)
-    }
+    return {name: value for name, value in environment.items() if name not in _NAMES and not name.startswith(_PREFIXES)}
 
 
 def refuse_launcher(environment: Mapping[str, str]) -> None:
