@@ -64,3 +64,25 @@ def test_code_that_git_cannot_tell_of_does_not_count_as_committed(
     assert _is_dirty(repository)
     monkeypatch.setenv("PATH", "")  # no git at all
     assert _is_dirty(repository)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\nGCC version: gcc 12",
+            "535.183.01",
+        ),
+        (
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (dvs@)  Tue\n",
+            "550.54.15",
+        ),
+        ("something else", None),
+        (None, None),
+    ],
+)
+def test_the_cards_driver_is_named(tmp_path: Path, text: str | None, found: str | None) -> None:
+    path = tmp_path / "version"
+    if text is not None:
+        path.write_text(text)
+    assert machine._driver(path).get("nvidia_driver") == found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Mapping
 from datetime import datetime, timezone
@@ -31,7 +32,7 @@ def describe(
     commit, is_dirty = _describe_commit(source) if source else ("", False)
     return Environment(
         hardware=_describe_hardware(),
-        software={"python": platform.python_version(), "os": platform.system(), **(software or {})},
+        software={"python": platform.python_version(), "os": platform.system(), **_driver(), **(software or {})},
         git_commit=commit,
         is_dirty=is_dirty,
         host=platform.node(),
@@ -101,6 +102,16 @@ def _accelerators() -> dict[str, str]:
         lines = place.read_text(encoding="utf-8", errors="replace").splitlines()
         models += [line.partition(":")[2].strip() for line in lines if line.startswith("Model")]
     return {"accelerators": ", ".join(models)}
+
+
+def _driver(version: Path = Path("/proc/driver/nvidia/version")) -> dict[str, str]:
+    """Return the version of NVIDIA's driver, with which results change as with that of any library."""
+    try:
+        text = version.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    found = re.search(r"^NVRM version:.*?\s(\d+(?:\.\d+)+)\s", text, re.MULTILINE)
+    return {"nvidia_driver": found[1]} if found else {}
 
 
 def _describe_commit(source: Path) -> tuple[str, bool]:

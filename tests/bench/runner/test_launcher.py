@@ -52,9 +52,9 @@ def test_several_at_once_are_refused(monkeypatch: pytest.MonkeyPatch, capsys: py
 def test_workers_find_each_other_below_torchrun(tmp_path: Path) -> None:
     """As one of torchrun's processes, rank 0 would be a client of the store that torchrun opened for its own."""
     row = ["dlrm/micro/all_reduce/2dev-22372B", "--repeats", "1", "--seconds", "0.05", "--timeout", "60", "--no-track"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=1"]
     done = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=1", "-m", "strobe"]
-        + ["bench", "run", *row],
+        [*torchrun, "-m", "strobe", "bench", "run", *row],
         capture_output=True,
         text=True,
         timeout=110,

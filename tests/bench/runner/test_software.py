@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -89,3 +90,15 @@ def test_it_is_the_one_that_kernels_are_built_with(
     with pytest.raises(Error) as failure:
         native.load_kernels.__wrapped__("fp32_linear")
     assert str(failure.value).startswith(f"{software.find_compiler()} cannot compile fp32_linear.c")
+
+
+def test_cudas_and_cudnns_versions_are_those_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = SimpleNamespace(
+        __config__=SimpleNamespace(show=lambda: "  - GCC 13.3"),
+        __version__="2.9.0",
+        version=SimpleNamespace(cuda="12.8"),
+        backends=SimpleNamespace(cudnn=SimpleNamespace(version=lambda: 91002)),
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    found = software.describe(1)
+    assert (found["cuda"], found["cudnn"]) == ("12.8", "91002")

@@ -43,6 +43,8 @@ def describe(threads: int) -> dict[str, str]:
         )
         if torch.version.cuda:
             found["cuda"] = str(torch.version.cuda)
+        if number := torch.backends.cudnn.version():
+            found["cudnn"] = str(number)
     # Whether or not this workload has kernels in C: what rows of one session say must not differ for that.
     found["c_compiler"] = _describe_compiler(path) if (path := find_compiler()) else ""
     return {name: value for name, value in found.items() if value}
