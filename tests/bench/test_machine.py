@@ -70,7 +70,7 @@ def test_code_that_git_cannot_tell_of_does_not_count_as_committed(
     ("text", "found"),
     [
         (
-            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\nGCC version: gcc 12",
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\nGCC version: 12",
             "535.183.01",
         ),
         (

@@ -62,7 +62,7 @@ class Series:
 
 
 def trace(records: Iterable[Record], *, threshold: float = THRESHOLD) -> list[Series]:
-    """Return the history of every row; failed and incorrect results, and a search's trials, are no points of it."""
+    """Return the history of every row; failed and incorrect results, trials and confirmations are no points of it."""
     points = [record for record in records if _is_point(record)]
     # Old results have no seal: they are taken for what is measured today, as `compare` takes them.
     newest = {_series_key(one): one.seal for one in sorted(points, key=lambda one: one.id) if one.seal}
@@ -77,7 +77,7 @@ def trace(records: Iterable[Record], *, threshold: float = THRESHOLD) -> list[Se
 
 def _is_point(record: Record) -> bool:
     is_correct = record.correctness is None or record.correctness.is_correct
-    is_valid = is_correct and not record.is_trial and not record.is_changed
+    is_valid = is_correct and not record.is_aside and not record.is_changed
     return is_valid and bool(record.samples) and min(record.samples) > 0
 
 

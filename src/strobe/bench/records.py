@@ -173,6 +173,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     threads: int = 0
     #: one process at a batch size that a search tried: a point of a curve, no measurement to compare with
     is_trial: bool = False
+    #: one side of what `--confirm` measured in turns until it was decided: judged there, and not once more
+    is_confirmation: bool = False
     #: measured although its sealed code had changed under its version: comparable with nothing
     is_changed: bool = False
     # A factory, because a default that is left out would be read as the schema of whoever reads.
@@ -182,6 +184,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def is_left_out(self) -> bool:
         """Whether it was never tried, which is no failure: the machine lacks something, as `error` says."""
         return self.error is not None and self.error.startswith(NOT_HERE)
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it answered a question of its own, and is no result of a session that others are held against."""
+        return self.is_trial or self.is_confirmation
 
     @property
     def num_threads(self) -> int:

@@ -26,7 +26,18 @@ FILE = "benchmark.json"
 _CONFIG = (
     *("model", "implementation", "mode", "config", "batch_size", "units", "metric", "better"),
     *("version", "seal", "owner"),
-    *("latency_limit_ms", "devices", "nodes", "device", "threads", "is_trial", "command", "fingerprint", "softprint"),
+    *(
+        "latency_limit_ms",
+        "devices",
+        "nodes",
+        "device",
+        "threads",
+        "is_trial",
+        "is_confirmation",
+        "command",
+        "fingerprint",
+        "softprint",
+    ),
 )
 
 

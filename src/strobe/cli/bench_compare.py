@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from strobe.bench.compare.origin import Origin
     from strobe.bench.compare.remeasure import Code
     from strobe.bench.records import Record
+    from strobe.cli.bench_progress import TurnLine
     from strobe.cli.render import Screen
 
     _Sides = TypeVar("_Sides", Pair, Row)
@@ -90,6 +91,7 @@ def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
             metavar="CODE",
             help=f"of {side.upper()}: a commit, a python, or . for what is here (default: the commit of its results)",
         )
+    group.add_argument("--no-track", action="store_true", help="keep what it measures only in the file, not as runs")
 
 
 def _compare(args: argparse.Namespace) -> int:
@@ -111,8 +113,8 @@ def _compare(args: argparse.Namespace) -> int:
     found = compare(_pairs(args, records, screen), history=History(records), rule=rule)
     if args.confirm:
         again = measurable_here(args, found.undecided, screen)
-        with measuring(args, [(row.a, row.b) for row in again]) as measure:
-            found = confirm(found, measure, rows=again, report=screen.note)
+        with measuring(args, [(row.a, row.b) for row in again], screen) as (measure, line):
+            found = confirm(found, measure, rows=again, report=line.note, progress=line.show_turn)
     _print(args, found, screen)
     if found.is_interrupted:
         return INTERRUPTED
@@ -173,12 +175,20 @@ def _pairs(args: argparse.Namespace, records: list[Record], screen: Screen) -> P
 
 
 @contextmanager
-def measuring(args: argparse.Namespace, sides: Sequence[tuple[Record, Record]]) -> Iterator[Measure]:
-    """Prepare the code of both sides for as long as it is needed, and yield what measures a row of either."""
+def measuring(
+    args: argparse.Namespace, sides: Sequence[tuple[Record, Record]], screen: Screen
+) -> Iterator[tuple[Measure, TurnLine]]:
+    """Prepare the code of both sides for as long as it is needed, and yield what measures a row of either.
+
+    In the end, also when interrupted, both sides are kept: results of one session, in the file and as runs.
+    """
     from contextlib import ExitStack
 
+    from strobe.bench.compare.confirmation import as_session
     from strobe.bench.compare.origin import HERE
     from strobe.bench.compare.remeasure import measure_row
+    from strobe.cli.bench_keep import keep, upload
+    from strobe.cli.bench_progress import TurnLine
 
     origin = _origin(args)
     words: dict[tuple[Side, str], str] = {}
@@ -190,7 +200,21 @@ def measuring(args: argparse.Namespace, sides: Sequence[tuple[Record, Record]]) 
     with ExitStack() as stack:
         # One checkout per commit: rows of one side may come from several.
         codes = {word: stack.enter_context(_code(HERE if is_all_here else word)) for word in wanted}
-        yield lambda side, record, n: measure_row(record, n, codes[words[side, record.id]])
+        taken: dict[tuple[Side, str], tuple[Record, list[Record]]] = {}
+
+        def measure(side: Side, record: Record, n: int) -> Record:
+            found = measure_row(record, n, codes[words[side, record.id]])
+            taken.setdefault((side, record.id), (record, []))[1].append(found)
+            return found
+
+        line = TurnLine(screen)
+        try:
+            yield measure, line
+        finally:
+            line.clear()
+            kept = keep(args, as_session(taken.values())) if taken else []
+    if kept:
+        upload(args, kept, screen)
 
 
 @contextmanager

@@ -85,8 +85,8 @@ def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) 
     if not pairs:
         return None
     suspected = compare(Pairs(tuple(pairs)), rule=Rule(threshold=args.threshold / 100))
-    with measuring(args, [(pair.a, pair.b) for pair in pairs]) as measure:
-        return confirm(suspected, measure, rows=suspected.rows, report=screen.note)
+    with measuring(args, [(pair.a, pair.b) for pair in pairs], screen) as (measure, line):
+        return confirm(suspected, measure, rows=suspected.rows, report=line.note, progress=line.show_turn)
 
 
 def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen) -> None:

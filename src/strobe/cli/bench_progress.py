@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from strobe.cli.render import Screen, cut, duration_text
 from strobe.terminal import Terminal
 
 if TYPE_CHECKING:
+    from strobe.bench.compare.confirmation import Turn
     from strobe.bench.runner.session import Progress
 
 _BAR_WIDTH = 20
@@ -37,7 +39,37 @@ class ProgressLine:
             self._terminal.write("\r\x1b[K")
 
 
-def _bar(progress: Progress, *, unicode: bool) -> str:
+class TurnLine(ProgressLine):
+    """The same of rows that are measured again: how far the present look is."""
+
+    def __init__(self, screen: Screen, terminal: Terminal | None = None) -> None:
+        super().__init__(screen, terminal)
+        self._began = time.monotonic()
+
+    def note(self, text: str) -> None:
+        """Say something above the line."""
+        self.clear()
+        self._screen.note(text)
+
+    def show_turn(self, turn: Turn) -> None:
+        """Show what is measured next."""
+        if self._screen.quiet:
+            return
+        if not turn.num_done:
+            self._began = time.monotonic()
+            left = ""
+        else:
+            each_s = (time.monotonic() - self._began) / turn.num_done
+            left = f", about {duration_text(each_s * (turn.num_repeats - turn.num_done))} left"
+        line = f"{turn.num_done}/{turn.num_repeats}{left}, {turn.name}"
+        if self._terminal.is_interactive:
+            bar = _bar(turn, unicode=self._terminal.has_unicode)
+            self._terminal.write(f"\r\x1b[K{cut(f'{bar} {line}', self._terminal.width - 1)}")
+        else:
+            self._screen.note(line)
+
+
+def _bar(progress: Progress | Turn, *, unicode: bool) -> str:
     done = round(_BAR_WIDTH * progress.num_done / max(1, progress.num_repeats))
     full, empty = ("█", "░") if unicode else ("#", ".")
     return full * done + empty * (_BAR_WIDTH - done)

@@ -13,12 +13,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from strobe.api.client import Api
 from strobe.bench.compare import remeasure
 from strobe.bench.compare.remeasure import Code, can_remeasure, checked_out, measure_row
 from strobe.bench.records import Record, append_records, read_records
 from strobe.cli import main
 from strobe.cli.bench_compare import measuring
+from strobe.cli.render import Screen
 from strobe.errors import UsageError
+from strobe.home import Home
 from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 
 
@@ -229,6 +232,10 @@ def test_confirm_finds_the_slower_commit(repository: Path, tmp_path: Path, capsy
     row = _only_row(json.loads(capsys.readouterr().out))
     assert row["verdict"] == "slower"
     assert row["speedup"] == pytest.approx(0.5, rel=0.1)
+    a, b = read_records(tmp_path / "home" / "bench" / "results.jsonl")
+    assert [one.environment.git_commit for one in (a, b)] == [remeasure.commit_of(tag) for tag in ("v0", "v1")]
+    assert len(a.samples) == len(a.repeats) == len(b.samples) >= 10
+    assert {run.id for run in Api(Home(tmp_path / "home")).runs("bench")} == {a.id, b.id}
 
 
 @pytest.mark.long
@@ -310,7 +317,8 @@ def test_each_suspect_is_measured_at_its_own_commits(repository: Path, monkeypat
         return result([1.0], id=name, environment=msgspec.structs.replace(HERE, git_commit=tag))
 
     sides = [(at("v0", "a1"), at("v1", "b1")), (at("v1", "a2"), at("v0", "b2")), (at("v1", "a3"), at("v1", "b3"))]
-    with measuring(Namespace(code_a=None, code_b=None), sides) as measure:
+    args = Namespace(code_a=None, code_b=None, results=repository.parent / "kept.jsonl", no_track=True)
+    with measuring(args, sides, Screen()) as (measure, _):
         for a, b in sides:
             measure("A", a, 1)
             measure("B", b, 1)

@@ -8,10 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from strobe.bench.compare import Comparison, Rule, Side, compare, confirm, pair, pair_implementations
-from strobe.bench.compare.confirmation import join, looks
-from strobe.bench.records import Record
-from tests.bench.compare.results import ELSEWHERE, latency, result, wrong
+from strobe.bench.compare import Comparison, History, Rule, Side, compare, confirm, pair, pair_implementations
+from strobe.bench.compare.confirmation import Turn, as_session, join, looks
+from strobe.bench.compare.pairing import newest
+from strobe.bench.compare.selection import select
+from strobe.bench.history import trace
+from strobe.bench.records import Environment, Record
+from tests.bench.compare.results import ELSEWHERE, HERE, latency, result, wrong
 
 
 class Bench:
@@ -33,6 +36,37 @@ class Bench:
 def _undecided(num: int = 1) -> Comparison:
     names = [f"toy/ootb/x/{number}" for number in range(num)]
     return compare(pair([result([100, 101], name) for name in names], [result([100, 99], name) for name in names]))
+
+
+def test_it_is_told_how_far_a_look_is() -> None:
+    turns: list[Turn] = []
+    confirm(_undecided(2), Bench(0.9), progress=turns.append)
+    assert [turn.num_done for turn in turns] == list(range(40))
+    assert {turn.num_repeats for turn in turns} == {40}
+    assert turns[0].name == "toy/ootb/x/0 B=8"
+
+
+def test_what_was_measured_again_is_one_session_that_is_not_compared_once_more() -> None:
+    """An old commit that is measured today is no step of the history, and no side of the next comparison."""
+    old, new = (
+        result([speed], id=f"{number}", command="strobe bench run toy", environment=_at(str(speed)))
+        for number, speed in enumerate((100, 90))
+    )
+    kept = as_session([(old, [old, old]), (new, [msgspec.structs.replace(new, command="strobe bench run /gone")])])
+    assert [one.samples for one in kept] == [(100, 100), (90,)]
+    assert [one.environment.git_commit for one in kept] == ["100", "90"]
+    assert len({one.environment.started_at for one in kept}) == 1
+    assert {one.command for one in kept} == {"strobe bench run toy"}
+    assert len({one.id for one in [old, new, *kept]}) == 4
+    assert newest([old, *kept]) == newest([old])
+    assert [series.records for series in trace([old, new, *kept])] == [(old, new)]
+    assert select("latest", [old, new, *kept]) == [new]
+    many = [msgspec.structs.replace(one, id=f"{number}") for number in range(6) for one in kept]
+    assert History(many).floor(old, new).source == "assumed"
+
+
+def _at(commit: str) -> Environment:
+    return msgspec.structs.replace(HERE, git_commit=commit, started_at=f"2026-01-01T{200 - int(commit)}")
 
 
 def test_sides_take_turns_and_the_turns_alternate() -> None:

@@ -20,6 +20,7 @@ from strobe.bench.machine import describe
 from strobe.bench.records import Environment, Record, append_records
 from strobe.cli import main
 from strobe.cli.bench_compare import measuring
+from strobe.cli.render import Screen
 from tests.bench.compare.results import result
 
 OTHER_ROW = "toy/optimized/inference/one-fp32"
@@ -151,7 +152,8 @@ def _places(repository: Repository, monkeypatch: pytest.MonkeyPatch, *sides: tup
         return record
 
     monkeypatch.setattr(remeasure, "measure_row", measure)
-    with measuring(Namespace(code_a=None, code_b=None), sides) as measured:
+    args = Namespace(code_a=None, code_b=None, results=repository.root.parent / "kept.jsonl", no_track=True)
+    with measuring(args, sides, Screen()) as (measured, _):
         for a, b in sides:
             measured("A", a, 1)
             measured("B", b, 1)

@@ -10,8 +10,9 @@ half of alpha for this one: `Rule(num_occasions=2)`. How a repeat is measured is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from typing import Literal
 
 import msgspec
@@ -20,13 +21,23 @@ from strobe.bench.compare.comparison import Comparison, compare, with_rows
 from strobe.bench.compare.pairing import Pair, Pairs, pair, pair_implementations
 from strobe.bench.compare.verdict import Row, Rule, gate
 from strobe.bench.latency import decide
-from strobe.bench.records import Latency, Record
+from strobe.bench.records import Latency, Record, make_id
 from strobe.errors import UsageError
 
 Side = Literal["A", "B"]
 #: measures one side of a row in `n` fresh processes; the record is the row's on that side, as it was measured before
 Measure = Callable[[Side, Record, int], Record]
 Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How far a look is, told before each repeat: the row that comes, and of how many repeats of both sides."""
+
+    name: str
+    num_done: int
+    num_repeats: int
+
 
 MIN_REPEATS = 10
 NUM_LOOKS = 3
@@ -78,6 +89,7 @@ def confirm(
     rows: Sequence[Row] | None = None,
     least: int = MIN_REPEATS,
     report: Report = lambda text: None,
+    progress: Callable[[Turn], None] = lambda turn: None,
 ) -> Comparison:
     """Return the comparison with `rows` (those undecided) measured again until decided, or 40 repeats a side."""
     rule = replace(comparison.rule, num_occasions=comparison.rule.num_occasions * NUM_LOOKS)
@@ -93,7 +105,7 @@ def confirm(
             break
         report(f"look {number} of {NUM_LOOKS}: {len(open_)} row(s), up to {target} repeats a side, interleaved")
         try:
-            _take_turns(open_, target, measure)
+            _take_turns(open_, target, measure, progress)
         except KeyboardInterrupt:
             # What earlier looks decided stays; a look that nobody planned would promise more than it can keep.
             report("interrupted: rows that were not decided yet stay as they were")
@@ -109,17 +121,38 @@ def confirm(
     return replace(with_rows(comparison, {one.place: one.row for one in retakes}), is_interrupted=is_interrupted)
 
 
-def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure) -> None:
+def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure, progress: Callable[[Turn], None]) -> None:
+    num_before = sum(len(retake.of_a) + len(retake.of_b) for retake in retakes)
+    num_repeats = 2 * target * len(retakes) - num_before
     for turn in range(target):
         for retake in retakes:
             if len(retake.of_a) > turn or (retake.of_a and retake.is_broken):
                 continue
             sides: tuple[Side, ...] = ("A", "B") if turn % 2 == 0 else ("B", "A")
             for side in sides:
+                num_done = sum(len(one.of_a) + len(one.of_b) for one in retakes) - num_before
+                progress(Turn(retake.first.name, num_done, num_repeats))
                 if side == "A":
                     retake.of_a.append(measure(side, retake.first.a, 1))
                 else:
                     retake.of_b.append(measure(side, retake.first.b, 1))
+
+
+def as_session(taken: Iterable[tuple[Record, Sequence[Record]]]) -> list[Record]:
+    """Return what was measured again as results of one session; each with the result that it repeats."""
+    moment = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    return [
+        msgspec.structs.replace(
+            found,
+            id=make_id(),
+            # Of what it repeats: that of a single repeat may name a checkout that is gone.
+            command=first.command,
+            environment=msgspec.structs.replace(found.environment, started_at=moment),
+            is_confirmation=True,
+        )
+        for first, repeats in taken
+        for found in [join(repeats)]
+    ]
 
 
 def join(records: Sequence[Record]) -> Record:

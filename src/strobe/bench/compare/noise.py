@@ -70,8 +70,9 @@ class History:
         self._logs: dict[tuple[RowKey, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for record in records:
             place = record.environment
-            # Uncommitted code may differ between two sessions: they prove nothing about noise. Nor do single trials.
-            is_proof = place.git_commit and not place.is_dirty and not record.is_trial
+            # Uncommitted code may differ between two sessions: they prove nothing about noise. Nor do single trials,
+            # nor what was measured until it differed.
+            is_proof = place.git_commit and not place.is_dirty and not record.is_aside
             if is_proof and record.samples and min(record.samples) > 0:
                 same_code = f"{place.git_commit}/{place.softprint}"
                 self._logs[row_key(record), place.fingerprint][same_code].append(math.log(stats.median(record.samples)))

@@ -91,19 +91,19 @@ Place = tuple[str, RowKey]
 def newest(records: Iterable[Record]) -> dict[Place, Record]:
     """Return the last record of each row on each machine: sessions must not be mixed, nor machines.
 
-    A search's trial counts only where nothing was measured properly.
+    A search's trial or a confirmation counts only where no session has measured the row.
     """
     found: dict[Place, Record] = {}
     for record in records:
         known = found.get(key := (machine(record.environment), row_key(record)))
-        if known is None or (not record.is_trial, record.id) >= (not known.is_trial, known.id):
+        if known is None or (not record.is_aside, record.id) >= (not known.is_aside, known.id):
             found[key] = record
     return found
 
 
 def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = False) -> Pairs:
     """Pair two sides, machine by machine; raises UsageError for two machines unless `across_systems`."""
-    of_a, of_b = (newest(one for one in side if not one.is_trial) for side in (a, b))
+    of_a, of_b = (newest(one for one in side if not one.is_aside) for side in (a, b))
     pairs: list[Pair] = []
     left_out: list[LeftOut] = []
     met: set[Place] = set()
@@ -147,7 +147,7 @@ def _why_alone(record: Record, others: dict[Place, Record], side: str) -> str:
 
 def pair_implementations(records: Iterable[Record]) -> Pairs:
     """Pair each Optimized row with the OOTB row that does the same: A is OOTB, B is Optimized."""
-    rows = list(newest(one for one in records if not one.is_trial).values())
+    rows = list(newest(one for one in records if not one.is_aside).values())
     plain = [record for record in rows if record.subject == "OOTB"]
     pairs, left_out = [], []
     for record in rows:

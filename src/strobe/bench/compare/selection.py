@@ -32,8 +32,8 @@ def select(
     if Path(text).is_file():
         return list(read_records(Path(text)))
     if text in WORDS:
-        # Each trial of a search is a session of its own, and none to compare with.
-        return _session(text, [one for one in records if not one.is_trial])
+        # Trials of a search and confirmations are sessions of their own, and none to compare with.
+        return _session(text, [one for one in records if not one.is_aside])
     for word in (text, commit_of(text) or ""):
         if found := _by_commit(word, records):
             if all(one.environment.is_dirty for one in found):

@@ -36,7 +36,7 @@ def _has_place(record: Record) -> bool:
     is_measured = record.unit == "ex/s" and record.metric == "throughput" and stats.median(record.samples or (0.0,)) > 0
     found = record.correctness
     is_judged = found is not None and not (found.is_correct and found.error is None)  # right, but nobody knows how much
-    return is_measured and is_judged and not record.is_trial and not record.is_changed
+    return is_measured and is_judged and not record.is_aside and not record.is_changed
 
 
 def _cost_s(record: Record) -> float:
