@@ -27,6 +27,7 @@ from strobe.cli.bench_run import _print_pairs
 from strobe.cli.render import Screen
 from strobe.terminal import Terminal
 from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
+from tests.bench.known_peaks import PEAKS, know_peaks
 
 OWN = Path(__file__).parents[1] / "bench" / "own.py"
 QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
@@ -35,6 +36,7 @@ QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("STROBE_HOME", str(tmp_path))
+    know_peaks(tmp_path)
     return tmp_path
 
 
@@ -342,6 +344,26 @@ def test_machines_in_one_file_have_a_table_each(tmp_path: Path, capsys: pytest.C
     append_records(path, [result([1.0], model="Toy"), result([2.0], model="Toy", environment=ELSEWHERE)])
     assert main(["bench", "table", "--results", str(path), "--json"]) == OK
     assert [row["score"] for row in _json(capsys)] == [1.0, 2.0]
+
+
+@pytest.mark.frameworks
+def test_rows_of_ones_own_have_their_part_of_the_peak(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    # Disturbed ones will do: who measures something short of his own does not wait for better ones each time.
+    know_peaks(home, noisy=("steal 12 %",))
+    assert main(["bench", "run", "own/micro/test/Plain", "--json", *QUICK]) == OK
+    captured = capsys.readouterr()
+    (row,) = json.loads(captured.out)
+    assert row["roofline_fraction"] > 0
+    assert "measuring the machine's peaks" not in captured.err
+
+
+def test_unknown_peaks_are_measured_for_rows_of_ones_own(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    (home / "bench" / "peaks.json").unlink()
+    monkeypatch.setattr("strobe.bench.roofline.measure_peaks", lambda *words: PEAKS)
+    cells = [Cell(find_one("own/micro/test/Plain", [OWN]), 1)]
+    assert known_peaks(Namespace(home=None), cells, Options(), Screen()) == PEAKS
 
 
 def test_peaks_that_cannot_be_measured_cost_no_row(

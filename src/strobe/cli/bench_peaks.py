@@ -33,23 +33,29 @@ def register(commands: Subparsers) -> None:
 
 
 def known_peaks(args: argparse.Namespace, cells: Sequence[Cell], options: Options, screen: Screen) -> Peaks | None:
-    """Return the machine's peaks, measured first if need be; None where they cannot be, or no row needs them."""
+    """Return the machine's peaks, measured first if they are not known; None where they cannot be.
+
+    Those that were disturbed are measured again for the suite: rows of one's own, often short, do not wait for that.
+    """
     from importlib.util import find_spec
 
     from strobe.bench.spec import is_builtin
     from strobe.errors import Error
 
-    if find_spec("torch") is None or not any(is_builtin(cell.benchmark) for cell in cells):
+    if find_spec("torch") is None:
         return None
     try:
-        return _find_peaks(args, options, screen, again=False)
+        are_noisy_enough = not any(is_builtin(cell.benchmark) for cell in cells)
+        return _find_peaks(args, options, screen, again=False, are_noisy_enough=are_noisy_enough)
     except Error as exc:
         # Rows without "of peak" are better than none.
         screen.warn(f"{exc}; measured without rooflines")
         return None
 
 
-def _find_peaks(args: argparse.Namespace, options: Options, screen: Screen, *, again: bool) -> Peaks:
+def _find_peaks(
+    args: argparse.Namespace, options: Options, screen: Screen, *, again: bool, are_noisy_enough: bool = False
+) -> Peaks:
     from importlib.metadata import version
 
     from strobe.bench import machine, roofline
@@ -59,7 +65,7 @@ def _find_peaks(args: argparse.Namespace, options: Options, screen: Screen, *, a
     fingerprint = machine.describe().fingerprint
     system = roofline.system_name(fingerprint, version("torch"), options.device, options.threads)
     known = None if again else store.read(system)
-    if known is None or known.noisy:
+    if known is None or (known.noisy and not are_noisy_enough):
         screen.note("measuring the machine's peaks; once they are undisturbed, they are kept …")
         known = roofline.measure_peaks(options.python, options.device, options.threads)
         store.write(system, known)

@@ -23,6 +23,7 @@ from strobe.cli.render import Screen
 from strobe.errors import UsageError
 from strobe.home import Home
 from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
+from tests.bench.known_peaks import know_peaks
 
 
 def _write(path: Path, speed: float, n: int = 10, **fields: object) -> Path:
@@ -166,6 +167,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         git("tag", f"v{number}")
     monkeypatch.chdir(root)
     monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
+    know_peaks(tmp_path / "home")
     return root
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from strobe.bench.runner.launcher import without_launcher
 from strobe.cli import OK, USAGE, main
+from tests.bench.known_peaks import know_peaks
 from tests.cli.test_bench_suite import QUICK
 
 #: what torchrun told a process of two
@@ -24,6 +25,7 @@ TORCHRUN = {
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STROBE_HOME", str(tmp_path))
+    know_peaks(tmp_path)
 
 
 def test_only_what_a_launcher_says_is_left_out() -> None:
