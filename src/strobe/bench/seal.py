@@ -73,10 +73,9 @@ def make_seal(benchmark: Benchmark) -> Seal:
     if is_file_name(module):
         parts[Path(module).name] = _hash(_essence(Path(module)))
         return Seal(benchmark.version, parts)
+    roots = {module, *_named_modules(benchmark.parameters)}
     if benchmark.implementation == "Optimized":
-        roots = {name for name in _imports(module) if name.endswith(".ootb")}
-    else:
-        roots = {module, *_named_modules(benchmark.parameters)}
+        roots = {name for root in roots for name in _imports(root) if name.endswith(".ootb")}
     for root in roots:
         for name in _closure(root):
             parts[name] = _hash_of(name)

@@ -22,7 +22,40 @@ _sizes = partial(_family.sizes, int8_tolerance=0.1)
 _even = partial(_sizes, fp32=(*_FUSED, _OWN), int8=(*_FUSED, _INT8))
 _varied = partial(_sizes, fp32=(*_FUSED, _PACKED, _OWN), int8=(*_FUSED, _PACKED, _INT8))
 
+#: what accelerators are made for: name, precision, tolerance
+_REDUCED = (
+    ("fb-1dev-A", "fp16", 0.02),
+    ("large-s64-tf32", "tf32", 0.01),
+    ("large-s64-bf16", "bf16", 0.1),
+    ("large-s64-fp16", "fp16", 0.02),
+)
+
 BENCHMARKS: tuple[Benchmark, ...] = (
+    *(
+        Benchmark(
+            model="XLM-R",
+            version=1,
+            owner="strobe",
+            units="ex/s",
+            implementation="Optimized",
+            mode="Inference",
+            config=config,
+            workload="strobe.bench.workloads.reduced:inference",
+            parameters={
+                "factory": f"{_package}.optimized:inference",
+                "config": "large",
+                "sequence": 64,
+                "precision": precision,
+            },
+            tier="full",
+            batch_sizes=(96,),
+            max_batch=96,
+            latency=LATENCY,
+            tolerance=tolerance,
+            changes=(*_FUSED, "on CUDA: compiled by torch"),
+        )
+        for config, precision, tolerance in _REDUCED
+    ),
     Benchmark(
         model="XLM-R",
         version=1,
