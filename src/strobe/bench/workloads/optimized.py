@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from strobe.bench.workload import Work
-from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.ootb import RING, OotbInference, OotbTraining
 from strobe.bench.workloads.task import Batch, Task
 
 #: the OOTB model and inputs to calibrate with; gives what answers instead of the model
@@ -67,8 +67,8 @@ class OptimizedInference(OotbInference):
             self.run = self.optimize(self.model, self._draw_calibration())
             self.known_work = replace(counted, bytes=counted.bytes - out_of_the_box + weight_bytes(self.run))
             del self.model
-            # Compilers work at the first call; each shape in the ring is one.
-            for index in range(len(self.ring)):
+            # Compilers work at the first call of each shape; only lookups, which are not compiled, have more batches.
+            for index in range(RING):
                 self.step(index)
 
     def work(self) -> Work:
@@ -101,7 +101,7 @@ class OptimizedTraining(OotbTraining):
         with _torch_at_peace():
             self.run = self.optimize(self.model)
             self.optimizer = self._fused_optimizer()
-            for index in range(len(self.ring)):
+            for index in range(RING):
                 self.step(index)
         self.model.load_state_dict(weights)
         self.optimizer = self._fused_optimizer()

@@ -16,7 +16,7 @@ from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables, row_bytes
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.interaction import multiply_pairs
 from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
-from strobe.bench.workloads.dlrm.ootb import DlrmTask
+from strobe.bench.workloads.dlrm.ootb import DlrmInference, DlrmTask, DlrmTraining
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
 from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
@@ -31,6 +31,14 @@ class StoredDlrmTask(DlrmTask):
 
     def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
         return sum(len(rows) for rows in batch.inputs[1]) * row_bytes(self.config.width, self.bits)
+
+
+class OptimizedDlrmInference(OptimizedInference, DlrmInference):
+    """On OOTB's ring."""
+
+
+class OptimizedDlrmTraining(OptimizedTraining, DlrmTraining):
+    """On OOTB's ring."""
 
 
 class FastDlrm(nn.Module):
@@ -59,14 +67,14 @@ def optimize(model: nn.Module, examples: Sequence[Batch], bits: Bits, is_int8: b
 
 def inference(
     config: str, bits: Bits, is_int8: bool, alpha: float = 0.0, tolerance: float = 1e-3
-) -> OptimizedInference:
+) -> OptimizedDlrmInference:
     """Make the workload of a published configuration with tables in so many bits."""
-    return OptimizedInference(
+    return OptimizedDlrmInference(
         StoredDlrmTask(CONFIGS[config], alpha, bits), partial(optimize, bits=bits, is_int8=is_int8), tolerance
     )
 
 
-def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OptimizedTraining:
+def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OptimizedDlrmTraining:
     """Make the workload of a published configuration."""
     task = DlrmTask(CONFIGS[config], alpha)
 
@@ -74,4 +82,4 @@ def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> Optimi
         fast: Callable[..., Any] = LearningDlrm(model, lr=task.optimizer(model).param_groups[0]["lr"])
         return fast
 
-    return OptimizedTraining(task, optimize, tolerance)
+    return OptimizedDlrmTraining(task, optimize, tolerance)
