@@ -85,6 +85,30 @@ def test_seven_bits_are_exact_where_values_are_whole() -> None:
         torch.testing.assert_close(Int8Linear(layer)(x), expected, rtol=1e-5, atol=0)
 
 
+@pytest.mark.parametrize("is_relu", [True, False])
+@pytest.mark.parametrize("fault", [torch.nan, torch.inf, -torch.inf])
+def test_what_seven_bits_cannot_say_comes_out_as_nan(fault: float, is_relu: bool) -> None:
+    layer = nn.Linear(40, 20)
+    x = torch.randn(9, 40)
+    x[4, 17] = fault
+    with torch.no_grad():
+        found = Int8Linear(layer, is_relu)(x)
+        layer.weight[3, 5] = torch.nan
+        of_weights = Int8Linear(layer, is_relu)(x[:4])
+    assert found.isnan().any(1).tolist() == found.isnan().all(1).tolist() == [row == 4 for row in range(9)]
+    assert of_weights.isnan().any(0).tolist() == of_weights.isnan().all(0).tolist() == [n == 3 for n in range(20)]
+
+
+@pytest.mark.parametrize("is_relu", [True, False])
+def test_nan_comes_out_of_linear_layers_as_nan(is_relu: bool) -> None:
+    layer = nn.Linear(40, 20)
+    x = torch.randn(9, 40)
+    x[4, 17] = torch.nan
+    with torch.no_grad():
+        expected = layer(x).relu() if is_relu else layer(x)
+        torch.testing.assert_close(PackedLinear(layer, is_relu)(x), expected, atol=1e-4, rtol=1e-4, equal_nan=True)
+
+
 def test_a_relu_behind_a_layer_becomes_part_of_it() -> None:
     model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
     x = torch.randn(5, 2, 8)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +35,7 @@ from strobe.bench.workloads.resnext3d.ootb import ResNext3dTask
 from strobe.bench.workloads.rnnt.fast_lstm import FastRnnt, run_lstm
 from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask, RnntTask
 from strobe.bench.workloads.rnnt.optimized import FastDecoding
-from strobe.bench.workloads.task import Task
+from strobe.bench.workloads.task import Batch, Task
 from strobe.bench.workloads.xlmr import optimized as xlmr
 from strobe.bench.workloads.xlmr.ootb import XlmrTask
 from strobe.errors import Error
@@ -314,3 +316,22 @@ def test_compiled_training_is_right() -> None:
     loss = [workload.step(index) for index in range(3)][-1]
     verdict = workload.check(loss, workload.reference(2))
     assert verdict.is_correct, verdict
+
+
+@pytest.mark.parametrize("optimize", [regnet.optimize_fp32, regnet.optimize_int8])
+def test_a_picture_with_nan_is_answered_with_nan_and_no_other(optimize: Optimization) -> None:
+    workload = OptimizedInference(REGNET, optimize, 0.3)
+    set_up(workload, batch_size=3)
+    (pictures,) = workload.batch(0).inputs
+    pictures[1, 2, 7, 9] = torch.nan
+    assert workload.step(0).isnan().any(1).tolist() == workload.step(0).isnan().all(1).tolist() == [False, True, False]
+
+
+def test_a_weight_that_is_nan_is_heard_in_eight_bits() -> None:
+    def spoil(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
+        next(module for module in model.modules() if isinstance(module, nn.Conv2d)).weight.data[0, 0, 0, 0] = torch.nan
+        return regnet.optimize_int8(model, examples)
+
+    workload = OptimizedInference(REGNET, spoil, 0.3)
+    set_up(workload, batch_size=3)
+    assert workload.step(0).isnan().all()

@@ -127,18 +127,23 @@ void convolve(const convolution *given, int threads) {
     }
 }
 
-/* Pictures [examples, 3, size] to planes of four channels, the last of them zero; x = (q - 64) / inverse. */
-void take_pictures(const float *x, uint8_t *y, const int32_t *places, long examples, long size, float inverse,
-                   int threads) {
+/* Pictures [examples, 3, size] to planes of four channels, the last of them zero; x = (q - 64) / inverse. 7 bits know
+ * neither NaN nor infinity: faults [examples] are NaN where a picture has one, else zero. */
+void take_pictures(const float *x, uint8_t *y, const int32_t *places, float *faults, long examples, long size,
+                   float inverse, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (long example = 0; example < examples; example++)
+    for (long example = 0; example < examples; example++) {
+        float fault = 0;
         for (long i = 0; i < size; i++) {
             uint8_t *to = y + places[example * size + i];
             for (int c = 0; c < 3; c++) {
                 float value = x[(example * 3 + c) * size + i] * inverse + 64.5f;
+                fault += 0 * value;
                 to[c] = (uint8_t)(value < 0 ? 0 : value > 127 ? 127 : value);
             }
         }
+        faults[example] = fault;
+    }
 }
 
 /* Squeeze and excite planes [examples, size, channels] in place; room [examples, channels + squeezed] and

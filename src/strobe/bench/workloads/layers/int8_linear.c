@@ -14,12 +14,13 @@
 
 enum { ROWS = 6, COLUMNS = 16 };
 
-/* Bring one row to 0..127: x = scale * (q - zero). */
+/* Bring one row to 0..127: x = scale * (q - zero). 7 bits know neither NaN nor infinity: they make the scale NaN. */
 static void quantize_row(const float *x, long k_given, long k_padded, uint8_t *q, float *scale, int32_t *zero) {
-    float low = 0, high = 0;
+    float low = 0, high = 0, fault = 0;
     for (long k = 0; k < k_given; k++) {
         low = x[k] < low ? x[k] : low;
         high = x[k] > high ? x[k] : high;
+        fault += 0 * x[k];
     }
     float step = (high - low) / 127.0f;
     if (step == 0) step = 1;
@@ -30,7 +31,7 @@ static void quantize_row(const float *x, long k_given, long k_padded, uint8_t *q
         q[k] = (uint8_t)(v < 0 ? 0 : v > 127 ? 127 : v);
     }
     memset(q + k_given, 0, k_padded - k_given);
-    *scale = step;
+    *scale = step + fault;
     *zero = offset;
 }
 
