@@ -67,7 +67,7 @@ def test_convolutions_in_32_bits_are_torchs(name: str, threads: int) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CONVOLUTIONS if name != "stem"])
-def test_seven_bits_give_what_their_calibration_foresaw(name: str) -> None:
+def test_seven_bits_give_what_their_calibration_foresaw(name: str, instructions: None) -> None:
     """The kernel's numbers are those that the layer computed with torch when it was made, to a unit."""
     conv, size = CONVOLUTIONS[name]
     torch.manual_seed(2)

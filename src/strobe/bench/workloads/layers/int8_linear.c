@@ -1,13 +1,10 @@
-/* y = x w + bias for 8-bit weights and rows of x that are brought to 7 bits as they come; AVX2.
+/* y = x w + bias for 8-bit weights and rows of x that are brought to 7 bits as they come; AVX2, or VNNI where there is.
  *
- * vpmaddubsw multiplies unsigned by signed bytes and adds pairs in 16 bits. Rows of x take 0..127 and weights -63..63, so
- * that two such pairs still fit: 4 * 127 * 63 < 2^15. Sums are widened to 32 bits after every eight products instead of
- * every four, which is what makes this faster than kernels for full 8 bits.
- *
+ * Rows of x take 0..127 and weights -63..63, as int8_dot.h asks for.
  * Weights lie in panels of 16 columns; within a panel, four rows of a column side by side: w[n / 16][k / 4][n % 16][4].
  * K is a multiple of 8 and N of 16, padded with zeros.
  */
-#include <immintrin.h>
+#include "int8_dot.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -38,7 +35,6 @@ static void quantize_row(const float *x, long k_given, long k_padded, uint8_t *q
 /* Six rows (lines of q) by one panel. Not inlined: it needs all registers. */
 static __attribute__((noinline)) void tile(const uint8_t *q, long stride, const int8_t *panel, long k_padded,
                                            int32_t *sums) {
-    const __m256i ones = _mm256_set1_epi16(1);
     __m256i acc[ROWS][2];
 #pragma GCC unroll 6
     for (int i = 0; i < ROWS; i++) acc[i][0] = acc[i][1] = _mm256_setzero_si256();
@@ -52,10 +48,8 @@ static __attribute__((noinline)) void tile(const uint8_t *q, long stride, const 
             memcpy(&first, q + i * stride + k, 4);
             memcpy(&second, q + i * stride + k + 4, 4);
             __m256i a = _mm256_set1_epi32(first), b = _mm256_set1_epi32(second);
-            __m256i left = _mm256_add_epi16(_mm256_maddubs_epi16(a, w0), _mm256_maddubs_epi16(b, w2));
-            __m256i right = _mm256_add_epi16(_mm256_maddubs_epi16(a, w1), _mm256_maddubs_epi16(b, w3));
-            acc[i][0] = _mm256_add_epi32(acc[i][0], _mm256_madd_epi16(left, ones));
-            acc[i][1] = _mm256_add_epi32(acc[i][1], _mm256_madd_epi16(right, ones));
+            acc[i][0] = dot(acc[i][0], a, w0, b, w2);
+            acc[i][1] = dot(acc[i][1], a, w1, b, w3);
         }
     }
 #pragma GCC unroll 6
