@@ -135,7 +135,7 @@ def _rows_of(ring: list[Batch]) -> list[list[torch.Tensor]]:
 def test_a_turn_of_the_ring_asks_for_nearly_all_rows_whoever_answers() -> None:
     """Four batches of a table of any size stay in a large cache, and then the score is the cache's."""
     task = ootb.DlrmTask(replace(SMALL, num_rows=500))
-    workloads = [
+    workloads: list[ootb.DlrmInference | ootb.DlrmTraining] = [
         ootb.DlrmInference(task),
         ootb.DlrmTraining(task),
         optimized.OptimizedDlrmInference(task, partial(optimized.optimize, bits=32, is_int8=False), 1e-3),

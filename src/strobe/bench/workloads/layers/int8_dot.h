@@ -6,8 +6,12 @@
  */
 #include <immintrin.h>
 
-static inline __attribute__((always_inline)) __m256i dot(__m256i sums, __m256i a, __m256i left, __m256i b, __m256i right) {
 #if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+#define HAS_VNNI
+#endif
+
+static inline __attribute__((always_inline)) __m256i dot(__m256i sums, __m256i a, __m256i left, __m256i b, __m256i right) {
+#ifdef HAS_VNNI
     return _mm256_dpbusd_epi32(_mm256_dpbusd_epi32(sums, a, left), b, right);
 #else
     __m256i both = _mm256_add_epi16(_mm256_maddubs_epi16(a, left), _mm256_maddubs_epi16(b, right));
