@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -11,6 +12,7 @@ import pytest
 from strobe.swarm.net import Caller, Contact, Identity, Limits, Payload, PeerBusy, PeerNetwork, PeerUnreachable, outbox
 from strobe.swarm.net import message as m
 from strobe.swarm.net.frame import CHUNK, CHUNK_REQUEST, OPEN, OPEN_REQUEST
+from strobe.swarm.net.replies import QUIET_SWEEPS
 from strobe.swarm.net.session import Session
 from strobe.swarm.net.stream import Stream
 from tests.swarm.net.peers import bad_stream, peers, run
@@ -199,8 +201,8 @@ def test_replies_that_nobody_fetches_are_bounded_in_bytes_and_freed() -> None:
                 session.send(m.request(number, 0, b"large", b""))
             await until(lambda: bob.serving.served + bob.serving.refused == 51, "they are answered")
             assert (bob.serving.served, bob.serving.load.outbound_bytes) == (1 + 3, 3 * MB)
-            bob._sweep()
-            bob._sweep()
+            for _ in range(QUIET_SWEEPS + 1):
+                bob._sessions.sweep(time.monotonic())
             assert bob.serving.load.outbound_bytes == 0
             release = asyncio.Event()
 
