@@ -2,7 +2,8 @@
 
 Turns go round by round over all cells (A B C, A B C, …), so that a slow minute of the machine falls on all alike and
 neighbours can be compared as pairs. Where time is limited, all cells come once and further turns as far as it goes.
-Ctrl-C ends the session, not what it has: cells keep the repeats that are done.
+Ctrl-C ends the session, not what it has: cells keep the repeats that are done. What outlives us is `keep`'s business,
+which is told how a row stands after each of its repeats.
 """
 
 from __future__ import annotations
@@ -60,10 +61,14 @@ class _Row:
 
 
 def measure(
-    cells: Sequence[Cell], options: Options, *, report: Callable[[Progress], None] = lambda progress: None
+    cells: Sequence[Cell],
+    options: Options,
+    *,
+    report: Callable[[Progress], None] = lambda progress: None,
+    keep: Callable[[Record], None] = lambda record: None,
 ) -> Results:
     """Measure all cells; a cell that fails is a record that says so, and is not repeated."""
-    session = _Session(cells, options, report)
+    session = _Session(cells, options, report, keep)
     is_interrupted = False
     try:
         session.run()
@@ -73,9 +78,16 @@ def measure(
 
 
 class _Session:
-    def __init__(self, cells: Sequence[Cell], options: Options, report: Callable[[Progress], None]) -> None:
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        options: Options,
+        report: Callable[[Progress], None],
+        keep: Callable[[Record], None],
+    ) -> None:
         self._options = options
         self._report = report
+        self._keep = keep
         self._number = 0
         self._began = time.monotonic()
         # One moment for all: it is what a session is known by, and rows of several repositories belong to one.
@@ -107,6 +119,8 @@ class _Session:
             row.failure = outcome
         else:
             row.outcomes.append(outcome)
+        if not self._options.node:  # node 0 has measured
+            self._keep(_fill(row))
         self._tell(row, turn, outcome)
 
     def records(self) -> list[Record]:
