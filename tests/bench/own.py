@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -146,6 +148,27 @@ class Crashes(Plain):
         time.sleep(3600)
 
 
+class Unlike(Plain):
+    """One of two ranks raises, the other waits for it as in an exchange that never comes about."""
+
+    def step(self, index: int) -> float:
+        if index == 4:
+            if os.environ["RANK"] == str(self.parameters["failing"]):
+                raise RuntimeError("this rank has had enough")
+            time.sleep(3600)
+        return float(index)
+
+
+class Brood(Plain):
+    """Leaves the eating to a child, which lives in a session of its own and would outlive everybody."""
+
+    def compile(self) -> None:
+        code = "import time; eaten = b'1' * 600_000_000; time.sleep(3600)"
+        child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        Path(os.environ["CHILD"]).write_text(str(child.pid))
+        time.sleep(3600)
+
+
 class Facts(Plain):
     """Writes down what it was started with, and how many steps it has taken, one file per rank."""
 
@@ -186,6 +209,12 @@ BENCHMARKS = [
     replace(_of(Sleep, parameters={"ms": 2}), implementation="Optimized", config="Nap-int8", changes=("sleeps less",)),
     _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),
     _one(config="Facts-2nodes", workload=f"{__file__}:Facts", nodes=2),
+    *(
+        _one(config=f"Unlike-{rank}-2nodes", workload=f"{__file__}:Unlike", nodes=2, parameters={"failing": rank})
+        for rank in range(2)
+    ),
+    replace(_of(Sleep, parameters={"ms": 5}, latency=Latency(limit_ms=200, percentile=99)), config="Serves"),
+    _of(Brood),
     _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),
     _one(config="Crashes-2dev", workload=f"{__file__}:Crashes", devices=2),
 ]

@@ -242,8 +242,8 @@ def _is_torn(path: Path) -> bool:
 def read_records(path: Path) -> Iterator[Record]:
     """Yield the records of a JSON lines file; raises strobe.Error naming the line that is not one.
 
-    A line that begins as a record and is no JSON was torn while it was written, and so was one of zeros, as a file system
-    leaves them after a power cut: it is left out with a warning.
+    A line that begins as a record and is no JSON was torn while it was written, and so was one of zeros, as a power cut
+    leaves them: it is left out with a warning.
     """
     decoder = msgspec.json.Decoder(Record)
     with path.open("rb") as stream:

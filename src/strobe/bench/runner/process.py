@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +21,18 @@ import msgspec
 
 from strobe.bench.records import NOT_HERE
 from strobe.bench.runner.group import free_ports, variables
-from strobe.bench.runner.memory import available_bytes, resident_bytes
-from strobe.bench.runner.message import Job, Outcome, Seat
+from strobe.bench.runner.memory import TreeMemory, available_bytes, descendants
+from strobe.bench.runner.message import Job, Meeting, Outcome, Seat
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.spec import Benchmark
 
 _POLL_S = 0.05
 _MEMORY_SHARE = 0.9
 _KEPT_LINES = 12
+_KEPT_BYTES = 1 << 16
+_END_LIMIT_S = 30.0
+#: of a process's time, for searches in it; the rest is for writing down what they found
+_SEARCH_SHARE = 0.9
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -39,17 +43,29 @@ class Failure:
     text: str
 
 
-def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int = 0) -> Outcome | Failure:
-    """Measure in fresh processes, and leave nothing behind; `number` counts the repeats of a session.
+def _nobody() -> str | None:
+    return None
 
-    With several nodes, this node's part is measured: all nodes call this with the same cells in the same order.
+
+def run_repeat(
+    cell: Cell,
+    options: Options,
+    *,
+    is_checked: bool,
+    meeting: Meeting | None = None,
+    blame: Callable[[], str | None] = _nobody,
+) -> Outcome | Failure:
+    """Measure in fresh processes, and leave nothing behind.
+
+    With several nodes, this node's part is measured: `meeting` is where all of them meet, `blame` is asked meanwhile
+    what has failed elsewhere, if something has.
     """
     if missing := _find_missing(cell.benchmark, options):
         return Failure(f"{NOT_HERE}{missing}")
     try:
         directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
         try:
-            return _run_in(directory, _plan(directory, cell, options, is_checked, number), options)
+            return _run_in(directory, _plan(directory, cell, options, is_checked, meeting), options, blame)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
     except (OSError, msgspec.DecodeError) as exc:  # a full disk, no ports, an outcome that is none
@@ -64,9 +80,11 @@ def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
     return None
 
 
-def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome | Failure:
+def _run_in(
+    directory: Path, jobs: Sequence[Job], options: Options, blame: Callable[[], str | None]
+) -> Outcome | Failure:
     with _started(directory, jobs, options) as workers:
-        why = _wait(workers, options)
+        why = _wait(workers, options, blame)
         # Before the others are ended: whom we kill for it has not failed.
         blamed = _first_to_blame([worker.returncode for worker in workers])
     if why is not None or workers[blamed].returncode:
@@ -80,12 +98,12 @@ def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome |
     return join_ranks(outcomes)
 
 
-def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, number: int) -> list[Job]:
+def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeting: Meeting | None) -> list[Job]:
     """Return a job per process on this node."""
     per_node = cell.benchmark.devices
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     threads = options.threads_each(cell.benchmark)
-    seat = _first_seat(cell, options, number)
+    seat = _first_seat(cell, meeting)
     return [
         Job(
             key=cell.benchmark.key,
@@ -100,24 +118,21 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, numbe
             is_checked=is_checked,
             result=str(directory / f"outcome-{local_rank}.json"),
             parent_pid=os.getpid(),
+            until=time.monotonic() + _SEARCH_SHARE * options.timeout_s,
             seat=msgspec.structs.replace(seat, rank=options.node * per_node + local_rank),
         )
         for local_rank in range(per_node)
     ]
 
 
-def _first_seat(cell: Cell, options: Options, number: int) -> Seat:
+def _first_seat(cell: Cell, meeting: Meeting | None) -> Seat:
     size = cell.benchmark.devices * cell.benchmark.nodes
     if size == 1:
         return Seat()
-    if options.master is None:
-        host, (port, own_port) = "127.0.0.1", free_ports(2)
-    else:
-        # Each repeat meets at ports of its own: the one before may not have left yet.
-        host, _, text = options.master.rpartition(":")
-        port = int(text) + 2 * number
-        own_port = port + 1
-    return Seat(size=size, per_node=cell.benchmark.devices, host=host, port=port, own_port=own_port)
+    if meeting is None:
+        port, own_port = free_ports(2)
+        meeting = Meeting(port=port, own_port=own_port)
+    return Seat(size=size, per_node=cell.benchmark.devices, meeting=meeting)
 
 
 def _device_of(rank: int, device: str, size: int) -> str:
@@ -155,18 +170,21 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
             _end(worker)
 
 
-def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options) -> str | None:
+def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options, blame: Callable[[], str | None]) -> str | None:
     """Wait until all are done or one has failed; returns why they must end, if they must."""
     limit = options.memory_limit_bytes or round(_MEMORY_SHARE * available_bytes())
     deadline = time.monotonic() + options.timeout_s
+    memory = TreeMemory(worker.pid for worker in workers)
     # A list: all are asked, so that a death is seen also behind one that lives.
     while any([worker.poll() is None for worker in workers]):  # noqa: C419 - see above
         if any(worker.returncode for worker in workers):  # the others of its group would wait for ever
             return None
         if time.monotonic() > deadline:
             return f"not done after {options.timeout_s:g} s (--timeout)"
-        if (used := resident_bytes(worker.pid for worker in workers)) > limit:
+        if (used := memory.above(limit)) is not None:
             return f"used {used / 1e9:.1f} GB, more than the {limit / 1e9:.1f} GB allowed (--memory-limit)"
+        if (why := blame()) is not None:
+            return why
         with suppress(subprocess.TimeoutExpired):
             next(worker for worker in workers if worker.returncode is None).wait(_POLL_S)
     return None
@@ -175,7 +193,8 @@ def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options) -> str |
 def _death(code: int, last_lines: Sequence[str]) -> str:
     """Return what a process ended by, in a line: its last one, where an exception has its name."""
     if code < 0:
-        name = signal.Signals(-code).name
+        # Those of real time have no names.
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
         return f"killed by {name}" + (" (out of memory?)" if name == "SIGKILL" else "")
     return f"{last_lines[-1] if last_lines else 'failed without a word'} (exit code {code})"
 
@@ -189,14 +208,23 @@ def _first_to_blame(codes: Sequence[int | None]) -> int:
 
 
 def _end(worker: subprocess.Popen[bytes]) -> None:
-    """End the worker and what it started: compilers of torch live in its process group."""
+    """End the worker and what it started: compilers of torch live in its process group, others may have left it."""
+    family = descendants(worker.pid)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(worker.pid, signal.SIGKILL)
-    worker.wait()
+    for pid in family:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    # One that hangs in a driver cannot be ended, and must not keep the rows that come after it.
+    with suppress(subprocess.TimeoutExpired):
+        worker.wait(_END_LIMIT_S)
 
 
 def _last_lines(directory: Path, rank: int) -> list[str]:
-    text = (directory / f"log-{rank}.txt").read_text(encoding="utf-8", errors="replace")
+    with (directory / f"log-{rank}.txt").open("rb") as stream:
+        # A worker may have written gigabytes.
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - _KEPT_BYTES))
+        text = stream.read().decode("utf-8", errors="replace")
     return [line.rstrip() for line in text.splitlines() if line.strip()][-_KEPT_LINES:]
 
 
