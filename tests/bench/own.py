@@ -160,10 +160,10 @@ class Unlike(Plain):
 
 
 class Brood(Plain):
-    """Leaves the eating to a child, which lives in a session of its own and would outlive everybody."""
+    """Leaves the eating to a child, which lives in a session of its own and would outlive its parents."""
 
     def compile(self) -> None:
-        code = "import time; eaten = b'1' * 600_000_000; time.sleep(3600)"
+        code = "import time; eaten = b'1' * 600_000_000; time.sleep(90)"
         child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
         Path(os.environ["CHILD"]).write_text(str(child.pid))
         time.sleep(3600)

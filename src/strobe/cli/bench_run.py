@@ -188,13 +188,13 @@ def _search(
             return trials[-1]
 
         try:
-            choice = search(try_batch, smallest=size, max_batch=benchmark.max_batch)
+            choice = search(try_batch, first=size, max_batch=benchmark.max_batch)
         except KeyboardInterrupt:
             return trials, Results([], is_interrupted=True)
         if not choice.is_qualified:
             screen.note(
-                f"{benchmark.key}: B={size} is not correct or not within the latency limit, and is shown; "
-                "smaller ones were not tried: --batch N begins there"
+                f"{benchmark.key}: no batch that was tried is correct and within the latency limit; "
+                f"the smallest, B={choice.best.batch_size}, is shown"
             )
         winners.append(Cell(benchmark, choice.best.batch_size or size))
     return trials, _measure(winners, options, screen, note)
