@@ -110,6 +110,14 @@ def test_what_a_full_disk_did_not_take_comes_with_the_next_line(tmp_path: Path) 
         assert read_results(results) == [_row("a", 1.0, 2.0)]
 
 
+def test_nothing_is_left_beside_a_device(tmp_path: Path) -> None:
+    device = tmp_path / "device"
+    os.mkfifo(device)
+    with Unfinished(device) as unfinished:
+        unfinished.write(_row("a", 1.0))
+    assert list(tmp_path.iterdir()) == [device]
+
+
 @pytest.mark.slow
 def test_kill_9_costs_nothing_that_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -27,13 +27,15 @@ class Unfinished:
         self._path = results.with_name(f"{results.name}.{make_id()}{_SUFFIX}")
         self._lock = _lock_of(self._path)
         self._num_written: dict[str, int] = {}
+        # Beside a device, such as /dev/stdout, is no place for files.
+        self._is_wanted = not results.exists() or results.is_file()
         self._is_kept = False
 
     def __enter__(self) -> Unfinished:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._is_kept = self._lock.acquire()
-        except OSError as exc:  # such as beside /dev/null
+            self._is_kept = self._is_wanted and self._lock.acquire()
+        except OSError as exc:
             warn_once(str(self._path), f"results are written only when the session ends: {exc}")
         return self
 

@@ -53,5 +53,8 @@ def test_a_benchmark_that_cannot_be_sealed_costs_no_other_row(monkeypatch: pytes
     found = session.measure([odd, missing, plain], Options(repeats=1, files=(OWN,))).records
     assert [record.config for record in found] == ["Odd", "Missing", "Plain"]
     assert found[0].error == "cannot be sealed: TypeError: Object of type set is not JSON serializable"
-    assert found[1].error == "cannot be sealed: ModuleNotFoundError: No module named 'no_such_package'"
+    assert found[1].error == (
+        "cannot be sealed: Error: no module 'no_such_package.module' that could be sealed; "
+        "is the package that offers it installed?"
+    )
     assert found[2].samples == (4.0,)
