@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -131,6 +133,20 @@ class Leaves(Plain):
         os._exit(0)
 
 
+class Lingers(Plain):
+    """Leaves a thread behind that keeps its process from ending."""
+
+    def compile(self) -> None:
+        threading.Thread(target=time.sleep, args=(3600,)).start()
+
+
+class Aborts(Plain):
+    """Dies when all is done, as a library may whose threads outlive the interpreter."""
+
+    def compile(self) -> None:
+        atexit.register(os.abort)
+
+
 class Boundless(Plain):
     """Does more work than there are numbers for."""
 
@@ -214,7 +230,7 @@ BENCHMARKS = [
         for rank in range(2)
     ),
     replace(_of(Sleep, parameters={"ms": 5}, latency=Latency(limit_ms=200, percentile=99)), config="Serves"),
-    _of(Brood),
+    *(_of(workload) for workload in (Brood, Lingers, Aborts)),
     _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),
     _one(config="Crashes-2dev", workload=f"{__file__}:Crashes", devices=2),
 ]

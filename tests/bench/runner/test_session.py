@@ -130,6 +130,15 @@ def test_a_worker_that_leaves_without_an_outcome_costs_no_other_row() -> None:
     assert len(fine.samples) == 1
 
 
+@pytest.mark.parametrize("config", ["Lingers", "Aborts"])
+def test_how_a_worker_ends_after_it_has_measured_costs_nothing(config: str) -> None:
+    began = time.monotonic()
+    record = _measure_one(config)
+    assert record.error is None
+    assert len(record.samples) == 1
+    assert time.monotonic() - began < 50  # not --timeout
+
+
 def test_work_that_is_no_number_costs_no_other_row() -> None:
     boundless, fine = measure(_cells("Boundless", "Plain"), _options()).records
     assert boundless.error is not None

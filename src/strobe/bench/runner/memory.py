@@ -86,7 +86,8 @@ class TreeMemory:
     """Memory of some processes and of all that they have started, as cheaply as it must be beside a measurement.
 
     What each has in RAM takes a small file to read, many times a second; that counts pages twice which processes share.
-    Only where the sum is too much are they counted properly, which takes long: once a second, as children are sought.
+    Only where the sum is too much are they counted properly, which takes long: once a second, as children are sought,
+    and when there is more than the pages that were shared last time can explain.
     """
 
     def __init__(self, pids: Iterable[int], *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -94,6 +95,7 @@ class TreeMemory:
         self._pids = list(self._roots)
         self._clock = clock
         self._next_look = self._next_count = clock()
+        self._shared = 0
 
     def above(self, limit: int) -> int | None:
         """Return how much they have if that is more than the limit, as far as can be told at this moment."""
@@ -101,10 +103,12 @@ class TreeMemory:
         if now >= self._next_look:
             self._pids = [pid for root in self._roots for pid in (root, *descendants(root))]
             self._next_look = now + _LOOK_S
-        if sum(map(_resident_bytes, self._pids)) <= limit or now < self._next_count:
+        resident = sum(map(_resident_bytes, self._pids))
+        if resident <= limit or (now < self._next_count and resident - self._shared <= limit):
             return None
         self._next_count = now + _LOOK_S
         used = sum(map(_proportional_bytes, self._pids))
+        self._shared = max(0, resident - used)
         return used if used > limit else None
 
 

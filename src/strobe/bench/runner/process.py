@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,8 @@ _MEMORY_SHARE = 0.9
 _KEPT_LINES = 12
 _KEPT_BYTES = 1 << 16
 _END_LIMIT_S = 30.0
+#: for a process to end by itself once its outcome is written
+_LEAVE_S = 5.0
 #: of a process's time, for searches in it; the rest is for writing down what they found
 _SEARCH_SHARE = 0.9
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -84,18 +86,21 @@ def _run_in(
     directory: Path, jobs: Sequence[Job], options: Options, blame: Callable[[], str | None]
 ) -> Outcome | Failure:
     with _started(directory, jobs, options) as workers:
-        why = _wait(workers, options, blame)
+        why = _wait(workers, jobs, options, blame)
         # Before the others are ended: whom we kill for it has not failed.
-        blamed = _first_to_blame([worker.returncode for worker in workers])
-    if why is not None or workers[blamed].returncode:
-        lines = _last_lines(directory, blamed)
-        if why is None and lines and lines[-1].startswith(NOT_HERE):  # the worker itself has found that out
-            return Failure(lines[-1])
-        return Failure("\n".join([why or _death(workers[blamed].returncode, lines), *lines]))
-    if left := [rank for rank, job in enumerate(jobs) if not Path(job.result).exists()]:
-        return Failure("\n".join(["ended before it was done (exit code 0)", *_last_lines(directory, left[0])]))
-    outcomes = [msgspec.json.decode(Path(job.result).read_bytes(), type=Outcome) for job in jobs]
-    return join_ranks(outcomes)
+        codes = [worker.returncode for worker in workers]
+    # Who has written its outcome has measured, however it ended after that.
+    if not (left := [rank for rank, job in enumerate(jobs) if not _is_done(job)]):
+        return join_ranks([msgspec.json.decode(Path(job.result).read_bytes(), type=Outcome) for job in jobs])
+    blamed = _first_to_blame({rank: codes[rank] for rank in left})
+    lines = _last_lines(directory, blamed)
+    if why is None and lines and lines[-1].startswith(NOT_HERE):  # the worker itself has found that out
+        return Failure(lines[-1])
+    return Failure("\n".join([why or _death(codes[blamed] or 0, lines), *lines]))
+
+
+def _is_done(job: Job) -> bool:
+    return Path(job.result).exists()
 
 
 def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeting: Meeting | None) -> list[Job]:
@@ -170,15 +175,23 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
             _end(worker)
 
 
-def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options, blame: Callable[[], str | None]) -> str | None:
+def _wait(
+    workers: Sequence[subprocess.Popen[bytes]],
+    jobs: Sequence[Job],
+    options: Options,
+    blame: Callable[[], str | None],
+) -> str | None:
     """Wait until all are done or one has failed; returns why they must end, if they must."""
     limit = options.memory_limit_bytes or round(_MEMORY_SHARE * available_bytes())
     deadline = time.monotonic() + options.timeout_s
     memory = TreeMemory(worker.pid for worker in workers)
     # A list: all are asked, so that a death is seen also behind one that lives.
     while any([worker.poll() is None for worker in workers]):  # noqa: C419 - see above
-        if any(worker.returncode for worker in workers):  # the others of its group would wait for ever
+        undone = [worker for worker, job in zip(workers, jobs, strict=True) if not _is_done(job)]
+        if any(worker.returncode for worker in undone):  # the others of its group would wait for ever
             return None
+        if not undone:  # a thread that the workload left running may keep a process from its end
+            deadline = min(deadline, time.monotonic() + _LEAVE_S)
         if time.monotonic() > deadline:
             return f"not done after {options.timeout_s:g} s (--timeout)"
         if (used := memory.above(limit)) is not None:
@@ -192,6 +205,8 @@ def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options, blame: C
 
 def _death(code: int, last_lines: Sequence[str]) -> str:
     """Return what a process ended by, in a line: its last one, where an exception has its name."""
+    if code == 0:
+        return "ended before it was done (exit code 0)"
     if code < 0:
         # Those of real time have no names.
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -199,12 +214,12 @@ def _death(code: int, last_lines: Sequence[str]) -> str:
     return f"{last_lines[-1] if last_lines else 'failed without a word'} (exit code {code})"
 
 
-def _first_to_blame(codes: Sequence[int | None]) -> int:
-    """Return the rank that failed first, as far as that can be told, given how each has ended so far."""
-    failed = [(rank, code) for rank, code in enumerate(codes) if code]
+def _first_to_blame(codes: Mapping[int, int | None]) -> int:
+    """Return the rank that failed first, as far as that can be told, given how those have ended that are not done."""
+    failed = [(rank, code) for rank, code in codes.items() if code]
     # One that was killed left no word, and those that missed it raised an error about that.
     killed = [rank for rank, code in failed if code < 0]
-    return next(iter([*killed, *(rank for rank, _ in failed)]), 0)
+    return next(iter([*killed, *(rank for rank, _ in failed), *codes]))
 
 
 def _end(worker: subprocess.Popen[bytes]) -> None:

@@ -53,7 +53,10 @@ def main() -> None:
             raise
         # How torch says that an operator was never written for a device.
         sys.exit(f"{NOT_HERE}{(str(exc) or repr(exc)).splitlines()[0]}")
-    Path(job.result).write_bytes(msgspec.json.encode(outcome))
+    # Whole or not at all: it counts as soon as it is there.
+    draft = Path(f"{job.result}.part")
+    draft.write_bytes(msgspec.json.encode(outcome))
+    draft.rename(job.result)
     _leave_group()
 
 
