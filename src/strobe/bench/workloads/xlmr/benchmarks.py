@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark
-from strobe.bench.workloads.family import LATENCY, Family
+from strobe.bench.workloads.family import LATENCY, VERSION, Family
 
 _package = "strobe.bench.workloads.xlmr"
 _FUSED = ("one product for queries, keys and values", "fused attention")
@@ -25,7 +25,7 @@ _varied = partial(_sizes, fp32=(*_FUSED, _PACKED, _OWN), int8=(*_FUSED, _PACKED,
 BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark(
         model="XLM-R",
-        version=1,
+        version=VERSION,
         owner="strobe",
         units="ex/s",
         implementation="OOTB",
