@@ -20,8 +20,8 @@ _once = partial(_declare, batch_sizes=(1,), max_batch=1)
 _LOWER = {"tf32": 1e-2, "bf16": 0.1, "fp16": 0.02}
 
 #: version 2: its kernels are compiled without -ffast-math; 3: threads wait for each other once a layer; 4: the kernel
-#: is sealed, too, and never torch's in its place; 5: all factors of its innermost loop stay in registers;
-#: 6: `optimized`, which it shares, compiles by four batches however long a ring is; work and inputs are the same
+#: is sealed, too, and never torch's in its place; 5: all factors of its innermost loop stay in registers; 6: modules
+#: that it shares with the models changed, which compile by four batches and check training; work and inputs did not
 _mlp = partial(_declare, model="DLRM", mode="MLP/Linear", units="TF/s", version=6)
 _forward = partial(_mlp, workload=f"{_package}.linear:forward", max_batch=4096)
 _training = partial(_mlp, workload=f"{_package}.linear:training", max_batch=4096, tolerance=1e-2)
