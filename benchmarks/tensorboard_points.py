@@ -18,10 +18,10 @@ KEY = "loss"
 def main() -> None:
     source, directory = Path(sys.argv[1]), Path(sys.argv[2])
     import numpy as np
-    from tensorboard import version  # type: ignore[import-not-found]
-    from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[import-not-found]
-    from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-not-found]
-    from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-not-found]
+    from tensorboard import version
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.summary.writer.record_writer import RecordWriter
 
     for number, values in enumerate(np.load(source)):
         place = directory / f"run-{number:03}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strobe.agent.cgroup import read_memory
+from strobe.agent.cgroup import free_bytes, read_memory
 
 _MB = 1 << 20
 
@@ -75,3 +75,19 @@ def test_no_limit_no_figure(tmp_path: Path) -> None:
     _write(tmp_path, {"proc/7/cgroup": "0::/\n", "cg/memory.max": "max\n", "cg/memory.current": "5\n"})
     assert _read(tmp_path) == {}
     assert read_memory(8, proc=tmp_path / "proc", mount=tmp_path / "cg") == {}
+
+
+def test_free_is_what_the_fullest_group_above_has_left(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        {
+            "proc/7/cgroup": "0::/job/step\n",
+            "cg/job/step/memory.max": f"{100 * _MB}\n",
+            "cg/job/step/memory.current": f"{20 * _MB}\n",
+            "cg/job/memory.max": f"{200 * _MB}\n",
+            "cg/job/memory.current": f"{190 * _MB}\n",
+            "cg/job/memory.stat": f"inactive_file {5 * _MB}\n",
+        },
+    )
+    assert free_bytes(7, proc=tmp_path / "proc", mount=tmp_path / "cg") == 15 * _MB
+    assert free_bytes(8, proc=tmp_path / "proc", mount=tmp_path / "cg") is None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import subprocess
+import sys
+import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -129,6 +133,20 @@ class Leaves(Plain):
         os._exit(0)
 
 
+class Lingers(Plain):
+    """Leaves a thread behind that keeps its process from ending."""
+
+    def compile(self) -> None:
+        threading.Thread(target=time.sleep, args=(3600,)).start()
+
+
+class Aborts(Plain):
+    """Dies when all is done, as a library may whose threads outlive the interpreter."""
+
+    def compile(self) -> None:
+        atexit.register(os.abort)
+
+
 class Boundless(Plain):
     """Does more work than there are numbers for."""
 
@@ -143,6 +161,27 @@ class Crashes(Plain):
         if os.environ["RANK"] == "1":
             print("what the crashed one said", flush=True)
             os.kill(os.getpid(), 11)
+        time.sleep(3600)
+
+
+class Unlike(Plain):
+    """One of two ranks raises, the other waits for it as in an exchange that never comes about."""
+
+    def step(self, index: int) -> float:
+        if index == 4:
+            if os.environ["RANK"] == str(self.parameters["failing"]):
+                raise RuntimeError("this rank has had enough")
+            time.sleep(3600)
+        return float(index)
+
+
+class Brood(Plain):
+    """Leaves the eating to a child, which lives in a session of its own and would outlive its parents."""
+
+    def compile(self) -> None:
+        code = "import time; eaten = b'1' * 600_000_000; time.sleep(90)"
+        child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        Path(os.environ["CHILD"]).write_text(str(child.pid))
         time.sleep(3600)
 
 
@@ -186,6 +225,12 @@ BENCHMARKS = [
     replace(_of(Sleep, parameters={"ms": 2}), implementation="Optimized", config="Nap-int8", changes=("sleeps less",)),
     _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),
     _one(config="Facts-2nodes", workload=f"{__file__}:Facts", nodes=2),
+    *(
+        _one(config=f"Unlike-{rank}-2nodes", workload=f"{__file__}:Unlike", nodes=2, parameters={"failing": rank})
+        for rank in range(2)
+    ),
+    replace(_of(Sleep, parameters={"ms": 5}, latency=Latency(limit_ms=200, percentile=99)), config="Serves"),
+    *(_of(workload) for workload in (Brood, Lingers, Aborts)),
     _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),
     _one(config="Crashes-2dev", workload=f"{__file__}:Crashes", devices=2),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,19 +29,19 @@ def _record(batch_size: int, score: float, status: LatencyStatus = "met", *, num
     )
 
 
-def _search(max_in_time: int, *, max_batch: int, smallest: int = 1) -> tuple[Choice, list[int]]:
+def _search(max_in_time: int, *, max_batch: int, first: int = 1) -> tuple[Choice, list[int]]:
     tried: list[int] = []
 
     def measure(size: int) -> Record:
         tried.append(size)
         return _record(size, score=size / (1 + size / 50), status="met" if size <= max_in_time else "missed")
 
-    return search(measure, smallest=smallest, max_batch=max_batch), tried
+    return search(measure, first=first, max_batch=max_batch), tried
 
 
-@given(st.integers(1, 300), st.integers(1, 300))
-def test_the_best_is_within_a_tenth_of_the_limit(max_in_time: int, max_batch: int) -> None:
-    choice, tried = _search(max_in_time, max_batch=max_batch)
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(1, 300))
+def test_the_best_is_within_a_tenth_of_the_limit(max_in_time: int, max_batch: int, first: int) -> None:
+    choice, tried = _search(max_in_time, max_batch=max_batch, first=min(first, max_batch))
     best = choice.best.batch_size
     assert best is not None
     wanted = min(max_in_time, max_batch)
@@ -49,8 +51,33 @@ def test_the_best_is_within_a_tenth_of_the_limit(max_in_time: int, max_batch: in
     assert len(tried) == len(set(tried)) <= 15
 
 
-def test_when_even_the_smallest_is_late_it_is_what_is_reported() -> None:
-    choice, tried = _search(3, smallest=4, max_batch=64)
+def test_a_first_batch_that_is_late_is_halved_until_one_is_in_time() -> None:
+    choice, tried = _search(11, first=64, max_batch=256)
+    assert tried[:4] == [64, 32, 16, 8]
+    assert choice.is_qualified
+    assert choice.best.batch_size == 11
+
+
+def test_when_even_a_single_example_is_late_it_is_what_is_reported() -> None:
+    choice, tried = _search(0, first=4, max_batch=64)
+    assert tried == [4, 2, 1]
+    assert not choice.is_qualified
+    assert choice.best.batch_size == 1
+
+
+@pytest.mark.parametrize("flaw", ["error", "wrong"])
+def test_what_fails_or_is_wrong_is_not_tried_smaller(flaw: str) -> None:
+    tried: list[int] = []
+    wrong = Correct(is_correct=False, error=1.0, max_error=1.0, tolerance=0.1, reference="r")
+
+    def measure(size: int) -> Record:
+        tried.append(size)
+        found = _record(size, score=1.0, status="missed")
+        if flaw == "error":
+            return msgspec.structs.replace(found, samples=(), error="failed")
+        return msgspec.structs.replace(found, correctness=wrong)
+
+    choice = search(measure, first=4, max_batch=64)
     assert tried == [4]
     assert not choice.is_qualified
     assert choice.best.batch_size == 4
@@ -63,7 +90,7 @@ def test_a_throughput_that_falls_ends_the_search() -> None:
         tried.append(size)
         return _record(size, score=100.0 if size <= 8 else 10.0)
 
-    choice = search(measure, smallest=1, max_batch=4096)
+    choice = search(measure, first=1, max_batch=4096)
     assert tried == [1, 2, 4, 8, 16]
     assert choice.best.batch_size in {1, 2, 4, 8}
     assert [one.batch_size for one in choice.trials] == tried

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -135,7 +134,7 @@ def test_every_row_of_a_model_seals_its_source_and_its_data() -> None:
 
 
 @pytest.fixture
-def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The suite's sources, to be changed at will."""
     for name in ("*.py", "*.c"):
         for source in seal._HERE.joinpath("workloads").rglob(name):
@@ -143,14 +142,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(source.read_bytes())
     monkeypatch.setattr(seal, "_HERE", tmp_path)
-    _forget()
-    yield tmp_path / "workloads"
-    _forget()
-
-
-def _forget() -> None:
-    for known in (seal._hash_of, seal._hash_of_kernel, seal._closure, seal._imports, seal._kernels):
-        known.cache_clear()
+    return tmp_path / "workloads"
 
 
 @pytest.mark.parametrize(
@@ -167,10 +159,8 @@ def test_what_a_row_runs_breaks_its_seal(copied: Path, key: str, changed: str, p
     source = copied / changed
     text = source.read_text()
     source.write_text(text + {".py": "\n# why\n", ".c": "\n/* why\n * and how */ // not\n"}[source.suffix])
-    _forget()
     assert seal.find_broken([one], seals) == []
     source.write_text(text + {".py": "\nMORE = 1\n", ".c": "\nint more;\n"}[source.suffix])
-    _forget()
     (broken,) = seal.find_broken([one], seals)
     assert broken.changed == (part,)
 

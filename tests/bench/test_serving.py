@@ -85,6 +85,51 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     assert first == second
 
 
+class Clock:
+    """A server whose steps take virtual time, of which there is only so much."""
+
+    def __init__(self, seconds: float, step_s: float = 0.010) -> None:
+        self.left_s, self.step_s = seconds, step_s
+
+    def serve(self, count: int) -> float:
+        self.left_s -= self.step_s
+        return self.step_s
+
+    def is_over(self) -> bool:
+        return self.left_s < self.step_s
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.005, 0.1, 1.0, 5.0, 8.0, 11.0])
+def test_a_search_ends_when_time_is_up_and_keeps_the_best_so_far(seconds: float) -> None:
+    clock = Clock(seconds)
+    found = serving.find_best(clock.serve, batch_size=1, limit=LIMIT, is_over=clock.is_over)
+    assert clock.left_s > -1e-9
+    assert found.is_cut
+    met = [trial.qps for trial in found.trials if trial.judged.status == "met"]
+    assert (found.best.qps if found.best else None) == max(met, default=None)
+    if seconds >= 5.0:
+        assert found.best is not None
+        assert 50 <= found.best.qps < 100
+
+
+def test_time_enough_changes_nothing() -> None:
+    clock = Clock(1e6)
+    found = serving.find_best(clock.serve, batch_size=1, limit=LIMIT, is_over=clock.is_over)
+    assert found == serving.find_best(lambda count: 0.010, batch_size=1, limit=LIMIT)
+    assert not found.is_cut
+
+
+def test_a_rate_that_lost_the_second_time_is_not_what_is_left_when_time_is_up() -> None:
+    clock = Clock(20.0)
+    found = serving.find_best(clock.serve, batch_size=1, limit=LIMIT, is_over=clock.is_over)
+    met = [trial.qps for trial in found.trials if trial.judged.status == "met"]
+    # The last trial was cut short, and says nothing.
+    lost = [trial.qps for trial in found.trials[:-1] if trial.judged.status != "met" and trial.qps <= max(met)]
+    assert max(met) in lost  # or this simulation does not show what it is for
+    assert found.best is not None
+    assert found.best.qps == max(qps for qps in met if qps < min(lost))
+
+
 def test_a_rate_must_be_positive() -> None:
     with pytest.raises(ValueError, match="positive, got 0"):
         serving.arrival_times(0, 3, seed=0)

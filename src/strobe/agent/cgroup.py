@@ -14,23 +14,32 @@ _MB = 1024.0 * 1024.0
 _NO_LIMIT = 1 << 60
 
 
-def read_memory(pid: int, *, proc: Path = Path("/proc"), mount: Path = Path("/sys/fs/cgroup")) -> dict[str, float]:
+_PROC, _MOUNT = Path("/proc"), Path("/sys/fs/cgroup")
+
+
+def read_memory(pid: int, *, proc: Path = _PROC, mount: Path = _MOUNT) -> dict[str, float]:
     """Return use and limit of the tightest group above `pid`; page cache that can be given up is not used memory."""
-    tightest: tuple[int, int] | None = None
-    for directory, names in _groups(pid, proc, mount):
-        limit, used = _number(directory / names[0]), _number(directory / names[1])
-        if limit is None or used is None or not 0 < limit < _NO_LIMIT:
-            continue
-        if tightest is None or limit < tightest[0]:
-            tightest = limit, max(0, used - _inactive(directory / "memory.stat"))
-    if tightest is None:
+    limit, used = min(_limits(pid, proc, mount), key=lambda group: group[0], default=(0, 0))
+    if not limit:
         return {}
-    limit, used = tightest
     return {
         "system.cgroup.memory_percent": 100.0 * used / limit,
         "system.cgroup.memory.usedMB": used / _MB,
         "system.cgroup.memory.limitMB": limit / _MB,
     }
+
+
+def free_bytes(pid: int, *, proc: Path = _PROC, mount: Path = _MOUNT) -> int | None:
+    """Return how much more the groups of `pid` may take before one of them is at its limit; None without a limit."""
+    return min((max(0, limit - used) for limit, used in _limits(pid, proc, mount)), default=None)
+
+
+def _limits(pid: int, proc: Path, mount: Path) -> Iterator[tuple[int, int]]:
+    """Yield limit and use of each group above a process that has a limit."""
+    for directory, names in _groups(pid, proc, mount):
+        limit, used = _number(directory / names[0]), _number(directory / names[1])
+        if limit is not None and used is not None and 0 < limit < _NO_LIMIT:
+            yield limit, max(0, used - _inactive(directory / "memory.stat"))
 
 
 def _groups(pid: int, proc: Path, mount: Path) -> Iterator[tuple[Path, tuple[str, str]]]:

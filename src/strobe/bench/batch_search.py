@@ -1,13 +1,16 @@
 """The best batch size: greatest throughput that is correct, keeps the latency limit and is no larger than allowed.
 
-Doubles the batch while it qualifies, then bisects between the last that does and the first that does not. If none
-qualifies, the smallest is what is reported, with its sign. How a batch is measured is the caller's business.
+Doubles the batch while it qualifies, then bisects between the last that does and the first that does not. A first one
+that is late is halved until one is in time. If none qualifies, the smallest that was tried is what is reported, with
+its sign. How a batch is measured is the caller's business.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
+import msgspec
 
 from strobe.bench.records import Record
 
@@ -41,8 +44,13 @@ def qualifies(record: Record) -> bool:
     return latency.status == "undecided" and latency.num_over <= latency.n * (1.0 - latency.percentile / 100)
 
 
-def search(measure: Measure, *, smallest: int, max_batch: int) -> Choice:
-    """Find the best batch from `smallest` to `max_batch`."""
+def _is_late(record: Record) -> bool:
+    """Whether only the latency limit keeps a batch from being chosen: a smaller one may be in time."""
+    return not qualifies(record) and qualifies(msgspec.structs.replace(record, latency=None))
+
+
+def search(measure: Measure, *, first: int, max_batch: int) -> Choice:
+    """Find the best batch up to `max_batch`; below `first` only if that one is late."""
     found: dict[int, Record] = {}
 
     def is_good(size: int) -> bool:
@@ -52,7 +60,7 @@ def search(measure: Measure, *, smallest: int, max_batch: int) -> Choice:
     def score(size: int) -> float:
         return found[size].digest().median
 
-    low, high = 0, smallest
+    low, high = 0, first
     best = 0
     while is_good(high):
         low = high
@@ -61,6 +69,11 @@ def search(measure: Measure, *, smallest: int, max_batch: int) -> Choice:
             high = 0
             break
         high = min(2 * high, max_batch)
+    while not low and high > 1 and _is_late(found[high]):
+        if is_good(high // 2):
+            low = best = high // 2
+        else:
+            high //= 2
     while high and low and high - low > max(1, _PRECISION * low):
         middle = (low + high) // 2
         if is_good(middle):
@@ -69,4 +82,4 @@ def search(measure: Measure, *, smallest: int, max_batch: int) -> Choice:
         else:
             high = middle
     trials = tuple(found[size] for size in sorted(found))
-    return Choice(found[best] if best else found[smallest], bool(best), trials)
+    return Choice(found[best] if best else trials[0], bool(best), trials)

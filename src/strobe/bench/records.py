@@ -224,7 +224,7 @@ def results_path(home: Path) -> Path:
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:
-    """Append records to a JSON lines file in one write, so that two benchmarks may share it."""
+    """Append records to a JSON lines file in one write, so that two benchmarks may share it; a power cut keeps them."""
     blob = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
     if _is_torn(path):
         blob = b"\n" + blob
@@ -234,6 +234,7 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
         # A disk that is nearly full takes a part; the rest is then refused with the reason.
         while blob:
             blob = blob[stream.write(blob) or 0 :]
+        os.fsync(descriptor)
 
 
 def _is_torn(path: Path) -> bool:
@@ -248,7 +249,8 @@ def _is_torn(path: Path) -> bool:
 def read_records(path: Path) -> Iterator[Record]:
     """Yield the records of a JSON lines file; raises strobe.Error naming the line that is not one.
 
-    A line that begins as a record and is no JSON was torn while it was written: it is left out with a warning.
+    A line that begins as a record and is no JSON was torn while it was written, and so was one of zeros, as a power cut
+    leaves them: it is left out with a warning.
     """
     decoder = msgspec.json.Decoder(Record)
     with path.open("rb") as stream:
@@ -258,7 +260,7 @@ def read_records(path: Path) -> Iterator[Record]:
             try:
                 record = decoder.decode(line)
             except msgspec.DecodeError as exc:
-                if line.startswith(b'{"') and not isinstance(exc, msgspec.ValidationError):
+                if line.startswith((b'{"', b"\0")) and not isinstance(exc, msgspec.ValidationError):
                     warn_once(f"{path}:{number}", f"{path}:{number}: left out: torn while it was written ({exc})")
                     continue
                 raise Error(f"{path}:{number}: not a benchmark record ({exc})") from exc

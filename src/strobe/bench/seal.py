@@ -2,35 +2,40 @@
 
 That is its specification, the source that draws its data and, out of the box, the model's source: results of one
 version are comparable because none of it changes. An Optimized implementation may change as it likes; sealed are the
-weights, inputs and reference that it shares with OOTB. Sources are read, never imported: modules that are imported or
-named by a parameter (`module:factory`), and the C files that modules compile. Comments and docstrings do not count.
+weights, inputs and reference that it shares with OOTB, in modules named `ootb`. The source is that of modules that are
+imported or named by a parameter (`module:factory`), and of the C files that they compile (strobe.bench.source).
 `seals.json` keeps what each version was sealed with, part by part, so that a broken seal names the culprit.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import io
 import json
 import re
-import tokenize
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from strobe.bench.source import (
+    Find,
+    Module,
+    Place,
+    closure,
+    essence,
+    finder,
+    imports,
+    names_in_strings,
+    without_declarations,
+)
 from strobe.bench.spec import Benchmark
 from strobe.bench.user_file import is_file_name
 from strobe.errors import Error
 
 SEALS = Path(__file__).with_name("seals.json")
 _SPEC = "specification"
-_WORKLOADS = "strobe.bench.workloads."
 _HERE = Path(__file__).parent
 #: where kernels in C are, each loaded by its name (strobe.bench.workloads.layers.native)
 _KERNELS = ("workloads", "layers")
@@ -69,17 +74,17 @@ class Broken:
 def make_seal(benchmark: Benchmark) -> Seal:
     """Hash the parts of a benchmark as they are now."""
     parts = {_SPEC: _hash(json.dumps(_specification(benchmark), sort_keys=True))}
-    module = benchmark.workload.rpartition(":")[0]
-    if is_file_name(module):
-        parts[Path(module).name] = _hash(_essence(Path(module)))
-        return Seal(benchmark.version, parts)
-    roots = {module, *_named_modules(benchmark.parameters)}
+    module, _, factory = benchmark.workload.rpartition(":")
+    main, find = finder(module, _suite())
+    named = _named_modules(benchmark.parameters, find)
     if benchmark.implementation == "Optimized":
-        roots = {name for root in roots for name in _imports(root) if name.endswith(".ootb")}
-    for root in roots:
-        for name in _closure(root):
-            parts[name] = _hash_of(name)
-            parts.update({kernel: _hash_of_kernel(kernel) for kernel in _kernels(name)})
+        needed = (one for each in (main, *named) for one in imports(each, find))
+        roots = [one for one in needed if one.dotted.rpartition(".")[2] == "ootb"]
+    else:
+        roots = [without_declarations(main, factory), *named]
+    for one in closure(roots, find):
+        parts[one.name] = _hash(essence(one.text))
+        parts.update({kernel: _hash_of_kernel(kernel) for kernel in _kernels(one.text)})
     return Seal(benchmark.version, parts)
 
 
@@ -142,93 +147,26 @@ def _hash(text: str) -> str:
 # -- sources -----------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _hash_of(module: str) -> str:
-    return _hash(_essence(_file_of(module)))
-
-
-@cache
-def _closure(module: str) -> frozenset[str]:
-    """Return the module and all workload modules that it needs, however indirectly."""
-    found, open_ = {module}, [module]
-    while open_:
-        for name in _imports(open_.pop()) - found:
-            found.add(name)
-            open_.append(name)
-    return frozenset(found)
-
-
-@cache
-def _imports(module: str) -> frozenset[str]:
-    """Return the workload modules that a module imports; the harness is not part of a benchmark."""
-    path = _file_of(module)
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+def _suite() -> Place:
     # A package's __init__ says what it is for and holds nothing.
-    return frozenset(name for name in names if name.startswith(_WORKLOADS) and _is_module(name))
+    return Place("strobe.bench.workloads", (_HERE / "workloads",), has_inits=False)
 
 
-def _named_modules(parameters: Mapping[str, Any]) -> set[str]:
-    """Return the workload modules that parameters name as `module:factory`, which no import shows."""
-    texts = [value for value in parameters.values() if isinstance(value, str) and value.startswith(_WORKLOADS)]
-    return {module for module, colon, _ in (text.rpartition(":") for text in texts) if colon}
+def _named_modules(parameters: Mapping[str, Any], find: Find) -> list[Module]:
+    """Return the modules that parameters name as `module:factory`, which no import shows."""
+    names = [value.rpartition(":")[0] for value in parameters.values() if isinstance(value, str)]
+    return [found for name in names if name and (found := find(name)) is not None]
 
 
-@cache
-def _kernels(module: str) -> frozenset[str]:
-    """Return the C files that a module compiles: a text in it that is the name of one is how it asks for it."""
-    tree = ast.parse(_file_of(module).read_bytes())
-    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return frozenset(f"{text}.c" for text in texts if text.isidentifier() and _kernel_path(f"{text}.c").is_file())
+def _kernels(text: str) -> frozenset[str]:
+    """Return the C files that a source compiles: a text in it that is the name of one is how it asks for it."""
+    return frozenset(f"{name}.c" for name in names_in_strings(text) if _kernel_path(f"{name}.c").is_file())
 
 
 def _kernel_path(name: str) -> Path:
     return _HERE.joinpath(*_KERNELS, name)
 
 
-@cache
 def _hash_of_kernel(name: str) -> str:
     source = _C_COMMENT.sub(" ", _kernel_path(name).read_text(encoding="utf-8"))
     return _hash("\n".join(line.rstrip() for line in source.splitlines() if line.strip()))
-
-
-def _is_module(name: str) -> bool:
-    return _path_of(name).is_file()
-
-
-def _path_of(module: str) -> Path:
-    return _HERE.joinpath(*module.removeprefix("strobe.bench.").split(".")).with_suffix(".py")
-
-
-def _file_of(module: str) -> Path:
-    if module.startswith(_WORKLOADS):
-        return _path_of(module)
-    spec = find_spec(module)
-    if spec is None or not spec.origin:
-        raise Error(f"no module {module!r} that could be sealed; is the package that offers it installed?")
-    return Path(spec.origin)
-
-
-def _essence(path: Path) -> str:
-    """Return the source without comments, docstrings and empty lines: the same on every version of Python."""
-    source = path.read_text(encoding="utf-8")
-    lines = source.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                for row in range(first.lineno - 1, first.end_lineno or first.lineno):
-                    lines[row] = ""
-    return "\n".join(line.rstrip() for line in lines if line.strip())

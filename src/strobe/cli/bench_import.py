@@ -31,17 +31,18 @@ def register(commands: Subparsers) -> None:
 
 
 def _import(args: argparse.Namespace) -> int:
-    from strobe.bench.records import append_records, read_records
+    from strobe.bench.records import append_records
     from strobe.bench.table import is_row
     from strobe.bench.tracker import PROJECT, track
+    from strobe.bench.unfinished import read_results
     from strobe.cli import OK
     from strobe.cli.render import Screen
     from strobe.cli.target import home_of
 
     screen, home, results = Screen(args), home_of(args), results_of(args)
-    found = {record.id: record for path in args.files for record in read_records(path)}
+    found = {record.id: record for path in args.files for record in read_results(path)}
     wanted = [record for record in found.values() if record.id and is_row(record)]
-    here = {record.id for record in read_records(results)} if results.is_file() else set()
+    here = {record.id for record in read_results(results)} if results.is_file() else set()
     new = [record for record in wanted if record.id not in here]
     append_records(results, new)
     runs = {run_dir.run_path.id for run_dir in home.iter_runs(project=PROJECT)}

@@ -44,7 +44,7 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
     )
     effort.add_argument("--node", type=int, default=0, metavar="N", help="which of several nodes this is (default: 0)")
     effort.add_argument(
-        "--master", metavar="HOST:PORT", help="where nodes meet: node 0, and the first of some free ports"
+        "--master", metavar="HOST:PORT", help="where node 0 listens; it takes free ports behind that one, too"
     )
 
 

@@ -32,13 +32,14 @@ def register(commands: Subparsers) -> None:
 
 
 def _publish(args: argparse.Namespace) -> int:
+    from strobe.bench import unfinished
     from strobe.bench.publish import publish
-    from strobe.bench.records import read_records
     from strobe.cli import OK
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
 
-    records = [one for path in args.files for one in read_records(path)] if args.files else read_results(args)
+    given = [one for path in args.files for one in unfinished.read_results(path)]
+    records = given if args.files else read_results(args)
     try:
         page = publish(records, args.directory, title=args.title)
     except ValueError as exc:

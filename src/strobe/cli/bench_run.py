@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from strobe.cli.bench_catalog import add_selection
@@ -16,7 +16,7 @@ from strobe.cli.bench_keep import add_keeping, keep, upload
 from strobe.cli.bench_peaks import known_peaks, with_rooflines
 from strobe.cli.bench_plan import add_effort, plan_run
 from strobe.cli.bench_seals import add_changed, find_changed, mark_changed
-from strobe.cli.bench_table import add_format, print_table, read_results, results_of
+from strobe.cli.bench_table import add_format, print_table, read_results, results_of, settle_results
 from strobe.cli.parser import Subparsers, add_command, build
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from strobe.bench.runner.session import Results
     from strobe.bench.spec import Benchmark
     from strobe.cli.render import Screen
-    from strobe.home import RunDir
 
 
 def register(commands: Subparsers) -> None:
@@ -74,6 +73,7 @@ def register(commands: Subparsers) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    from strobe.bench.unfinished import Unfinished
     from strobe.cli import OK
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
@@ -92,19 +92,32 @@ def _run(args: argparse.Namespace) -> int:
     if args.search and args.master:
         raise UsageError("--search is for one node: only node 0 sees results; with --master say --batch N")
     cells, options = plan_run(args)
-    kept: list[RunDir] = []
+    settle_results(args)
     changed = find_changed(args, cells, options, screen)
     peaks = known_peaks(args, cells, options, screen)
-    if args.search:
-        trials, results = _search(cells, options, screen)
-        kept = keep(args, with_rooflines(mark_changed(trials, changed), peaks))
-    else:
-        results = _measure(cells, options, screen)
-    records = with_rooflines(mark_changed(results.records, changed), peaks)
-    try:
-        kept += keep(args, records)
-    finally:  # what a full disk does not take is at least seen
-        print_table(args, records, screen)
+
+    def complete(records: Sequence[Record]) -> list[Record]:
+        return with_rooflines(mark_changed(records, changed), peaks)
+
+    with Unfinished(results_of(args)) as unfinished:
+
+        def note(record: Record) -> None:
+            try:
+                unfinished.write(*complete([record]))
+            except OSError as exc:  # the row is still known here, and more room may come
+                screen.warn(f"{record.benchmark}: not on disk before the session ends: {exc}")
+
+        trials: list[Record] = []
+        if args.search:
+            trials, results = _search(cells, options, screen, note)
+        else:
+            results = _measure(cells, options, screen, note)
+        records = complete(results.records)
+        try:
+            kept = keep(args, [*complete(trials), *records])
+            unfinished.discard()
+        finally:  # what a full disk does not take is at least seen
+            print_table(args, records, screen)
     if cut := sum(0 < len(record.samples) < options.repeats for record in records):
         why = "interrupted" if results.is_interrupted else "more time: --minutes"
         screen.note(f"{cut} of {len(records)} rows have fewer than {options.repeats} repeats; {why}")
@@ -130,30 +143,33 @@ def _take_as_ctrl_c(*names: str) -> None:
         signal.signal(number, interrupt)
 
 
-def _measure(cells: Sequence[Cell], options: Options, screen: Screen) -> Results:
+def _measure(cells: Sequence[Cell], options: Options, screen: Screen, note: Callable[[Record], None]) -> Results:
     from strobe.bench.runner.session import measure
     from strobe.cli.bench_progress import ProgressLine
 
     line = ProgressLine(screen)
     try:
-        return measure(cells, options, report=line.show)
+        return measure(cells, options, report=line.show, keep=note)
     finally:
         line.clear()
 
 
-def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> tuple[list[Record], Results]:
+def _search(
+    cells: Sequence[Cell], options: Options, screen: Screen, note: Callable[[Record], None]
+) -> tuple[list[Record], Results]:
     """Find the best batch of each benchmark with one process per trial, then measure the winners properly.
 
     The trials are worth keeping, too: they are the curve of throughput over latency.
     """
     from dataclasses import replace
 
-    import msgspec
-
     from strobe.bench.batch_search import search
     from strobe.bench.runner.options import Cell
     from strobe.bench.runner.session import Results
     from strobe.bench.table import score_text
+
+    def note_trial(record: Record) -> None:
+        note(_as_trial(record))
 
     winners: list[Cell] = []
     trials: list[Record] = []
@@ -164,24 +180,30 @@ def _search(cells: Sequence[Cell], options: Options, screen: Screen) -> tuple[li
         benchmark, size = cell.benchmark, cell.batch_size
 
         def try_batch(batch_size: int, benchmark: Benchmark = benchmark) -> Record:
-            results = _measure([Cell(benchmark, batch_size)], replace(options, repeats=1), screen)
+            results = _measure([Cell(benchmark, batch_size)], replace(options, repeats=1), screen, note_trial)
             if results.is_interrupted:
                 raise KeyboardInterrupt
-            trials.append(msgspec.structs.replace(results.records[0], is_trial=True))
+            trials.append(_as_trial(results.records[0]))
             screen.note(f"{benchmark.key} B={batch_size}: {score_text(trials[-1])} {benchmark.units}")
             return trials[-1]
 
         try:
-            choice = search(try_batch, smallest=size, max_batch=benchmark.max_batch)
+            choice = search(try_batch, first=size, max_batch=benchmark.max_batch)
         except KeyboardInterrupt:
             return trials, Results([], is_interrupted=True)
         if not choice.is_qualified:
             screen.note(
-                f"{benchmark.key}: B={size} is not correct or not within the latency limit, and is shown; "
-                "smaller ones were not tried: --batch N begins there"
+                f"{benchmark.key}: no batch that was tried is correct and within the latency limit; "
+                f"the smallest, B={choice.best.batch_size}, is shown"
             )
         winners.append(Cell(benchmark, choice.best.batch_size or size))
-    return trials, _measure(winners, options, screen)
+    return trials, _measure(winners, options, screen, note)
+
+
+def _as_trial(record: Record) -> Record:
+    import msgspec
+
+    return msgspec.structs.replace(record, is_trial=True)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

@@ -71,9 +71,21 @@ def read_results(args: argparse.Namespace) -> list[Record]:
     from strobe.errors import UsageError
 
     path = results_of(args)
+    settle_results(args)
     if not path.is_file():
         raise UsageError(f"{path}: no results yet; `strobe bench run` makes some")
     return list(read_records(path))
+
+
+def settle_results(args: argparse.Namespace) -> None:
+    """Take in what sessions left that were killed, and say so."""
+    from strobe.bench.unfinished import settle
+    from strobe.cli.render import Screen
+
+    path = results_of(args)
+    if taken := settle(path):
+        rows = f"{len(taken)} row{'s' if len(taken) > 1 else ''}"
+        Screen(args).note(f"{rows} of a session that did not end taken in; runs of them: strobe bench import {path}")
 
 
 def _table(args: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ def test_a_full_disk_is_a_row_that_says_so(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_figures_that_cannot_be_worked_out_cost_no_other_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int) -> Outcome:
+    def run_repeat(cell: Cell, options: Options, *, is_checked: bool) -> Outcome:
         step_s = 0.0 if cell.benchmark.config == "Plain" else 2.0
         repeat = Repeat(wall_s=(step_s,), cpu_s=(step_s,))
         return Outcome(repeat=repeat, work=Work(examples=8, flops=0, bytes=0))
@@ -43,7 +43,7 @@ def test_figures_that_cannot_be_worked_out_cost_no_other_row(monkeypatch: pytest
 
 
 def test_a_benchmark_that_cannot_be_sealed_costs_no_other_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int) -> Outcome:
+    def run_repeat(cell: Cell, options: Options, *, is_checked: bool) -> Outcome:
         return Outcome(repeat=Repeat(wall_s=(2.0,), cpu_s=(2.0,)), work=Work(examples=8, flops=0, bytes=0))
 
     monkeypatch.setattr(session, "run_repeat", run_repeat)
@@ -53,5 +53,8 @@ def test_a_benchmark_that_cannot_be_sealed_costs_no_other_row(monkeypatch: pytes
     found = session.measure([odd, missing, plain], Options(repeats=1, files=(OWN,))).records
     assert [record.config for record in found] == ["Odd", "Missing", "Plain"]
     assert found[0].error == "cannot be sealed: TypeError: Object of type set is not JSON serializable"
-    assert found[1].error == "cannot be sealed: ModuleNotFoundError: No module named 'no_such_package'"
+    assert found[1].error == (
+        "cannot be sealed: Error: no module 'no_such_package.module' that could be sealed; "
+        "is the package that offers it installed?"
+    )
     assert found[2].samples == (4.0,)

@@ -112,13 +112,13 @@ def test_a_step_without_examples_has_no_energy_per_example() -> None:
     assert _record([none]).energy_j_per_example is None
 
 
-def _served(qps: float | None) -> Outcome:
+def _served(qps: float | None, *, is_cut: bool = False) -> Outcome:
     status: LatencyStatus = "missed" if qps is None else "met"
     judged = Latency(
         limit_ms=100, percentile=90, status=status, n=9, num_over=0, p50_ms=1, p90_ms=2, p95_ms=2, p99_ms=2
     )
     repeat = Repeat(wall_s=(1.0,), cpu_s=(1.0,))
-    return Outcome(repeat=repeat, work=WORK, served=Served(qps=qps, latency=judged))
+    return Outcome(repeat=repeat, work=WORK, served=Served(qps=qps, latency=judged, is_cut=is_cut))
 
 
 def test_serving_has_rates_as_samples() -> None:
@@ -180,3 +180,16 @@ def test_a_row_says_what_it_ran_on() -> None:
     assert (record.device, record.threads) == ("cuda:1", 4)
     two = blank_record(Cell(replace(BENCHMARK, devices=2), 8), Options(threads=5), Environment(), "")
     assert (two.device, two.threads) == ("cpu", 2)
+
+
+def test_a_search_that_ran_out_of_time_takes_no_rate_from_the_others() -> None:
+    cut = _served(None, is_cut=True)
+    record = _record([cut, _served(50.0), _served(40.0, is_cut=True)], options=Options(scenario="serving"))
+    assert record.samples == (50.0, 40.0)
+    assert record.latency is not None
+    assert record.latency.status == "met"
+    unjudged = msgspec.structs.replace(cut, served=Served(qps=None, latency=None, is_cut=True))
+    nothing = _record([cut, unjudged], options=Options(scenario="serving"))
+    assert nothing.samples == ()
+    assert nothing.error is not None
+    assert nothing.error.endswith("before time was up; more of it: --timeout")

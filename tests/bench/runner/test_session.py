@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -95,6 +93,24 @@ def test_memory_has_a_limit() -> None:
     assert "more than the 0.4 GB allowed (--memory-limit)" in record.error.splitlines()[0]
 
 
+def test_children_count_and_end_with_their_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHILD", str(tmp_path / "child"))
+    record = _measure_one("Brood", _options(memory_limit_bytes=500_000_000))
+    assert record.error is not None
+    assert "more than the 0.5 GB allowed (--memory-limit)" in record.error.splitlines()[0]
+    child = int((tmp_path / "child").read_text())
+    _wait_until(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
+
+
+def test_a_search_for_a_rate_keeps_what_it_found_when_time_is_up() -> None:
+    # A trial takes 1,836 steps of 5 ms, and there are dozens of them.
+    options = Options(repeats=1, seconds=0.05, files=(OWN,), scenario="serving", timeout_s=12.0)
+    record = _measure_one("Serves", options)
+    assert "the search for a rate was ended by --timeout" in record.repeats[0].noisy
+    # On a busy machine no rate may have been met so early.
+    assert record.samples or (record.error or "").endswith("before time was up; more of it: --timeout")
+
+
 def test_time_has_a_limit_and_nothing_is_left_running() -> None:
     record = _measure_one("Hangs", _options(timeout_s=3.0))
     assert record.error is not None
@@ -112,6 +128,15 @@ def test_a_worker_that_leaves_without_an_outcome_costs_no_other_row() -> None:
     left, fine = measure(_cells("Leaves", "Plain"), _options()).records
     assert left.error == "ended before it was done (exit code 0)\nwhat it said before it left"
     assert len(fine.samples) == 1
+
+
+@pytest.mark.parametrize("config", ["Lingers", "Aborts"])
+def test_how_a_worker_ends_after_it_has_measured_costs_nothing(config: str) -> None:
+    began = time.monotonic()
+    record = _measure_one(config)
+    assert record.error is None
+    assert len(record.samples) == 1
+    assert time.monotonic() - began < 50  # not --timeout
 
 
 def test_work_that_is_no_number_costs_no_other_row() -> None:
@@ -194,18 +219,9 @@ def test_rows_of_several_files_are_one_session(tmp_path: Path) -> None:
     assert moment.count(".") == 1  # sessions of one second are told apart
 
 
-def _port_with_a_free_neighbour() -> int:
-    """Return a port that is free, as the next one is: each repeat meets at a port of its own."""
-    while True:
-        (port,) = free_ports(1)
-        with socket.socket() as neighbour, contextlib.suppress(OSError, OverflowError):
-            neighbour.bind(("127.0.0.1", port + 1))
-            return port
-
-
 def test_two_nodes_meet_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FACTS", str(tmp_path))
-    port = _port_with_a_free_neighbour()
+    (port,) = free_ports(1)
     nodes = [
         Options(repeats=2, seconds=0.01, threads=1, files=(OWN,), node=node, master=f"127.0.0.1:{port}")
         for node in range(2)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from strobe.bench.workloads.dlrm import model, ootb
+from strobe.bench.workloads.dlrm import model, model_parallel, ootb, optimized
 from strobe.bench.workloads.dlrm.tables import pack_int4, unpack_int4
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
-from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work
+from strobe.bench.workloads.task import Batch
+from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work, set_up
 
 pytestmark = pytest.mark.frameworks
 
@@ -124,3 +126,39 @@ def test_bytes_are_weights_once_and_the_rows_looked_up() -> None:
     workload.setup(2, seed=1, device="cpu", threads=1)
     inputs = 2 * 9 * 4 + 3 * (2 * 5 * 8 + 2 * 8)
     assert workload.work().bytes == inputs + _dense(config) * 4 + 3 * 2 * 5 * 8 * 4
+
+
+def _rows_of(ring: list[Batch]) -> list[list[torch.Tensor]]:
+    return [list(batch.inputs[1]) for batch in ring]
+
+
+def test_a_turn_of_the_ring_asks_for_nearly_all_rows_whoever_answers() -> None:
+    """Four batches of a table of any size stay in a large cache, and then the score is the cache's."""
+    task = ootb.DlrmTask(replace(SMALL, num_rows=500))
+    workloads: list[ootb.DlrmInference | ootb.DlrmTraining] = [
+        ootb.DlrmInference(task),
+        ootb.DlrmTraining(task),
+        optimized.OptimizedDlrmInference(task, partial(optimized.optimize, bits=32, is_int8=False), 1e-3),
+        optimized.OptimizedDlrmTraining(task, lambda model: model, 1e-2),
+    ]
+    rings = []
+    for workload in workloads:
+        set_up(workload, batch_size=10)
+        rings.append(_rows_of(workload.ring))
+    for table in range(3):
+        assert len(torch.cat([rows[table] for rows in rings[0]]).unique()) > 0.95 * 500
+    for ring in rings[1:]:
+        torch.testing.assert_close(ring, rings[0], rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("config", model.CONFIGS)
+def test_every_configuration_has_the_long_ring(config: str) -> None:
+    assert isinstance(ootb.inference(config), ootb.DlrmInference)
+    assert isinstance(optimized.inference(config, 8, is_int8=True), ootb.DlrmInference)
+    trainings = (ootb.training(config), optimized.training(config), model_parallel.training(config))
+    assert all(isinstance(training, ootb.DlrmTraining) for training in trainings)
+
+
+def test_references_are_in_64_bits_where_the_tables_fit() -> None:
+    dtypes = {name: ootb.DlrmTask(config).reference_dtype for name, config in model.CONFIGS.items()}
+    assert [name for name, dtype in dtypes.items() if dtype != torch.float64] == ["tiny"]

@@ -43,6 +43,13 @@ def _prove(rows: int, inputs: int, outputs: int, is_relu: bool) -> None:
         assert (Int8Linear(layer, is_relu)(x) - expected).abs().max() <= 3 * float(step) * inputs**0.5
 
 
+def _assemble(name: str, directory: Path) -> list[str]:
+    assembler = directory / f"{name}.s"
+    source = Path(native.__file__).with_name(f"{name}.c")
+    subprocess.run([find_compiler() or "cc", *native._FLAGS, "-S", str(source), "-o", str(assembler)], check=True)
+    return assembler.read_text().splitlines()
+
+
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
@@ -61,20 +68,26 @@ def test_linear_layers_in_c_are_torchs(one_thread: None, rows: int, inputs: int,
 @pytest.mark.parametrize("name", ["fp32_linear", "fp32_conv"])
 def test_the_innermost_loop_keeps_all_in_registers(name: str, tmp_path: Path) -> None:
     # A factor that is read back from the stack in every step once made the product a third slower, and no test failed.
-    assembler = tmp_path / f"{name}.s"
-    source = Path(native.__file__).with_name(f"{name}.c")
-    subprocess.run([find_compiler() or "cc", *native._FLAGS, "-S", str(source), "-o", str(assembler)], check=True)
-    products = [line for line in assembler.read_text().splitlines() if "\tvfmadd" in line]
+    products = [line for line in _assemble(name, tmp_path) if "\tvfmadd" in line]
     assert len(products) >= 12
     assert not [line for line in products if "(%rsp)" in line or "(%rbp)" in line]
 
 
-def test_threads_share_the_work(one_thread: None) -> None:
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads the assembler of one processor")
+@pytest.mark.parametrize("name", ["int8_linear", "int8_conv"])
+def test_products_in_eight_bits_take_vnni_where_there_is_one(instructions: None, name: str, tmp_path: Path) -> None:
+    products = [line for line in _assemble(name, tmp_path) if "\tvpdpbusd" in line]
+    has_vnni = "-mno-avx512vnni" not in native._FLAGS and "avx512_vnni" in Path("/proc/cpuinfo").read_text()
+    assert len(products) >= 12 if has_vnni else not products
+    assert not [line for line in products if "(%rsp)" in line or "(%rbp)" in line]
+
+
+def test_threads_share_the_work(one_thread: None, instructions: None) -> None:
     torch.set_num_threads(2)
     _prove(139, 300, 70, is_relu=True)
 
 
-def test_seven_bits_are_exact_where_values_are_whole() -> None:
+def test_seven_bits_are_exact_where_values_are_whole(instructions: None) -> None:
     """No sum of 16 bits overflows, not even of the greatest weights and inputs."""
     layer = nn.Linear(64, 16, bias=False)
     with torch.no_grad():
@@ -83,6 +96,30 @@ def test_seven_bits_are_exact_where_values_are_whole() -> None:
         x = torch.full((7, 64), 127.0)
         expected = x @ layer.weight.T
         torch.testing.assert_close(Int8Linear(layer)(x), expected, rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("is_relu", [True, False])
+@pytest.mark.parametrize("fault", [torch.nan, torch.inf, -torch.inf])
+def test_what_seven_bits_cannot_say_comes_out_as_nan(fault: float, is_relu: bool) -> None:
+    layer = nn.Linear(40, 20)
+    x = torch.randn(9, 40)
+    x[4, 17] = fault
+    with torch.no_grad():
+        found = Int8Linear(layer, is_relu)(x)
+        layer.weight[3, 5] = torch.nan
+        of_weights = Int8Linear(layer, is_relu)(x[:4])
+    assert found.isnan().any(1).tolist() == found.isnan().all(1).tolist() == [row == 4 for row in range(9)]
+    assert of_weights.isnan().any(0).tolist() == of_weights.isnan().all(0).tolist() == [n == 3 for n in range(20)]
+
+
+@pytest.mark.parametrize("is_relu", [True, False])
+def test_nan_comes_out_of_linear_layers_as_nan(is_relu: bool) -> None:
+    layer = nn.Linear(40, 20)
+    x = torch.randn(9, 40)
+    x[4, 17] = torch.nan
+    with torch.no_grad():
+        expected = layer(x).relu() if is_relu else layer(x)
+        torch.testing.assert_close(PackedLinear(layer, is_relu)(x), expected, atol=1e-4, rtol=1e-4, equal_nan=True)
 
 
 def test_a_relu_behind_a_layer_becomes_part_of_it() -> None:

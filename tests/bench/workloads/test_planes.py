@@ -67,7 +67,7 @@ def test_convolutions_in_32_bits_are_torchs(name: str, threads: int) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CONVOLUTIONS if name != "stem"])
-def test_seven_bits_give_what_their_calibration_foresaw(name: str) -> None:
+def test_seven_bits_give_what_their_calibration_foresaw(name: str, instructions: None) -> None:
     """The kernel's numbers are those that the layer computed with torch when it was made, to a unit."""
     conv, size = CONVOLUTIONS[name]
     torch.manual_seed(2)
@@ -122,7 +122,15 @@ def test_gates_are_torchs() -> None:
 
 
 @pytest.mark.parametrize(
-    "conv", [nn.Conv2d(8, 12, 1), nn.Conv2d(6, 8, 1), nn.Conv2d(16, 16, 3, groups=8), nn.Conv2d(8, 8, 3, dilation=2)]
+    "conv",
+    [
+        nn.Conv2d(8, 12, 1),
+        nn.Conv2d(6, 8, 1),
+        nn.Conv2d(16, 16, 3, groups=8),
+        nn.Conv2d(8, 8, 3, dilation=2),
+        nn.Conv2d(16, 8, 3, groups=2),
+        nn.Conv2d(3, 24, 3, groups=3),
+    ],
 )
 def test_what_the_kernels_cannot_do_is_told(conv: nn.Conv2d) -> None:
     with pytest.raises(Error, match="our own convolutions"):
@@ -157,3 +165,50 @@ def test_norms_in_c_have_torchs_outputs_and_gradients(is_relu: bool, has_residua
 def test_convolutions_of_one_pixel_are_products(conv: nn.Conv3d) -> None:
     x = torch.randn(2, 6, 3, 5, 4)
     torch.testing.assert_close(convolve(conv, x), conv(x), atol=1e-5, rtol=1e-5)
+
+
+def test_planes_whose_positions_need_more_than_32_bits_are_refused() -> None:
+    with pytest.raises(Error, match=r"positions in 32 bits.*\(1400, 1, 226, 226, 32\); take a smaller batch"):
+        Plane.filled((1400, 1, 224, 224, 32), (0, 1, 1), torch.uint8)
+
+
+def test_nan_comes_out_of_convolutions_as_nan() -> None:
+    conv = nn.Conv2d(8, 16, 3, 1, 1)
+    x = torch.randn(2, 8, 5, 6)
+    x[0, 3, 2, 2] = torch.nan
+    with torch.no_grad():
+        expected = conv(x).relu().double()
+        layer = Fp32Conv(conv, is_relu=True)
+        bound = layer.bind(_as_plane(x, layer, torch.float32), NO_BORDER)
+        bound()
+    assert expected.isnan().any()
+    torch.testing.assert_close(_as_batch(bound.written, expected), expected, atol=1e-4, rtol=1e-4, equal_nan=True)
+
+
+def test_nan_comes_out_of_gates_as_nan() -> None:
+    squeeze, excite = nn.Conv2d(16, 5, 1), nn.Conv2d(5, 16, 1)
+    x = torch.rand(2, 16, 4, 4)
+    x[0, 3, 2, 2] = torch.nan
+    with torch.no_grad():
+        plane = _as_plane(x, Fp32Conv(nn.Conv2d(16, 16, 1), is_relu=True), torch.float32)
+        Fp32Gate(squeeze, excite).bind(plane)()
+    assert _as_batch(plane, x)[0].isnan().all()
+    assert not _as_batch(plane, x)[1].isnan().any()
+
+
+@pytest.mark.parametrize("is_relu", [True, False])
+def test_nan_comes_out_of_norms_as_nan(is_relu: bool) -> None:
+    x = torch.randn(2, 3, 4, 5)
+    x[0, 1, 2, 2] = torch.nan
+    norms = nn.BatchNorm2d(3), nn.BatchNorm2d(3)
+    found = norm_relu(norms[0], x.requires_grad_(), is_relu=is_relu, residual=None)
+    expected = norms[1](x).relu() if is_relu else norms[1](x)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5, equal_nan=True)
+    grads, expected_grads = (
+        torch.autograd.grad(y.square().sum(), [x, *norm.parameters()])
+        for y, norm in ((found, norms[0]), (expected, norms[1]))
+    )
+    for grad, expected_grad in zip(grads, expected_grads, strict=True):
+        torch.testing.assert_close(grad, expected_grad, atol=1e-4, rtol=1e-4, equal_nan=True)
+    for value, expected_value in zip(norms[0].buffers(), norms[1].buffers(), strict=True):
+        torch.testing.assert_close(value, expected_value, equal_nan=True)

@@ -57,8 +57,8 @@ def test_servers_that_are_left_out_are_not_found_and_others_take_their_place() -
         declare_experts(two, [f"ffn.{i}.1" for i in range(4)], get_dht_time() + 60)
         scores = [np.zeros((1, 4)), np.array([[10.0, 0.0]])]
         assert {each.place.address for each in BeamSearch(two, "ffn", (4, 2)).find(scores, 3)[0]} == {one.address}
-        without = BeamSearch(two, "ffn", (4, 2), is_left_out=lambda place: place.address == one.address)
-        assert {each.place.address for each in without.find(scores, 3)[0]} == {two.address}
+        (without,) = BeamSearch(two, "ffn", (4, 2)).find(scores, 3, lambda place: place.address == one.address)
+        assert {each.place.address for each in without} == {two.address}
 
 
 @pytest.mark.parametrize("k_best", [1, 2, 4])
@@ -68,16 +68,16 @@ def test_others_are_found_behind_all_that_is_left_out(grid: tuple[int, ...], k_b
     scores = [np.linspace(0, 1 - size, size)[None] for size in grid]  # the first coordinates are liked best
     with DHT() as dht:
         declare_experts(dht, uids, get_dht_time() + 60)
-        search = BeamSearch(dht, "ffn", grid, is_left_out=lambda place: place.uid in uids[:4])
-        assert names(search.find(scores, k_best)[0]) == uids[4 : 4 + k_best]
+        (found,) = BeamSearch(dht, "ffn", grid).find(scores, k_best, lambda place: place.uid in uids[:4])
+        assert names(found) == uids[4 : 4 + k_best]
 
 
 def test_a_row_that_finds_nobody_leaves_the_others_what_they_found() -> None:
     with DHT() as dht:
         declare_experts(dht, [f"ffn.{i}.0" for i in range(8)], get_dht_time() + 60)
-        search = BeamSearch(dht, "ffn", (8, 1), is_left_out=lambda place: place.uid != "ffn.7.0")
         order = np.linspace(0, 7, 8)
-        found = search.find([np.stack([order, -order]), np.zeros((2, 1))], 1)
+        scores = [np.stack([order, -order]), np.zeros((2, 1))]
+        found = BeamSearch(dht, "ffn", (8, 1)).find(scores, 1, lambda place: place.uid != "ffn.7.0")
         assert [names(each) for each in found] == [["ffn.7.0"], ["ffn.7.0"]]
         assert [each[0].score for each in found] == [7.0, -7.0]
 

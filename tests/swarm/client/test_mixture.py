@@ -274,6 +274,16 @@ def test_an_expert_that_does_not_fit_is_left_out_of_the_next_passes() -> None:
                 assert torch.allclose(layer(x), x, atol=1e-5)
 
 
+def test_a_mistake_in_the_inputs_is_named_and_costs_no_expert() -> None:
+    with grid("nop") as (dht, _):
+        layer = mixture(dht, 2, k_best=2)
+        with torch.no_grad():
+            with pytest.raises(TooFewExperts, match=rf"takes F32\[{HIDDEN}\] for each row; given: F32\[3, {HIDDEN}\]"):
+                layer(torch.randn(2, 3, HIDDEN))
+            x = torch.randn(3, HIDDEN)
+            assert torch.allclose(layer(x), x, atol=1e-5)
+
+
 @contextlib.contextmanager
 def refusing(dht: DHT, uid: str, *, describes: bool) -> Iterator[None]:
     """A peer that declares an expert and refuses to say what it is, or to compute."""

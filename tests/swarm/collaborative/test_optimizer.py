@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import torch
 
 from strobe.errors import UsageError
-from strobe.swarm.collaborative import Optimizer, StateUnavailable
+from strobe.swarm.collaborative import Looks, Optimizer, StateUnavailable
 from strobe.swarm.collaborative.report import PeerReport, progress_key, report_rules
 from strobe.swarm.dht import DHT, Node, get_dht_time
 from tests.swarm.collaborative.peers import (
@@ -190,6 +191,21 @@ def test_without_the_others_the_step_is_taken_with_what_is_here(caplog: pytest.L
         assert figures["matchmaking_s"] >= 0.5
         assert "the gradients of epoch 0 were not averaged: no group was found" in caplog.text
         assert_alike(one.parameters(), plain(MAKERS["adam"], [[(0, 16)]]))
+
+
+def test_peers_whose_epochs_are_shorter_than_their_looks_average_all_the_same() -> None:
+    def work(peer: Peer) -> dict[str, float]:
+        with peer.optimizer:
+            for number in range(60):
+                peer.batch(number, 8)
+                time.sleep(0.02)
+            return peer.optimizer.figures()
+
+    with swarm(2) as dhts:
+        one, two = together(*(functools.partial(work, Peer(dht, target=64, looks=Looks())) for dht in dhts))
+    # Alone at most in the beginning, before the other is heard of, and in the end, when it has left.
+    assert one["rounds_ok"] >= 5, (one, two)
+    assert max(one["epochs_alone"], two["epochs_alone"]) <= 3, (one, two)
 
 
 def test_a_peer_says_that_it_averages_while_it_does() -> None:

@@ -53,6 +53,21 @@ async def _echo(node: Node, content: bytes) -> bytes:
     return content
 
 
+def test_who_waits_for_a_job_gets_its_result_or_its_error() -> None:
+    async def _fail(node: Node) -> NoReturn:
+        raise BootstrapFailed("nobody")
+
+    with DHT() as dht:
+        assert dht.run_coroutine(functools.partial(_echo, content=b"x")) == b"x"
+        with pytest.raises(BootstrapFailed, match="nobody"):
+            dht.run_coroutine(_fail)
+        waiting = concurrent.futures.ThreadPoolExecutor(1).submit(dht.run_coroutine, _wait_long)
+        dht.run_coroutine(_nothing)
+        dht.shutdown()
+        with pytest.raises(DhtStopped):
+            waiting.result(10.0)
+
+
 def test_a_job_that_comes_after_the_last_turn_of_the_loop_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     late: list[Reply[None] | DhtStopped] = []
 

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from strobe.swarm.net import Caller, Identity, Payload, PeerNetwork, PeerUnreachable
+from strobe.swarm.net import message as m
 from strobe.swarm.net.identity import peer_text
 from strobe.swarm.net.session import Session
 from tests.swarm.net.peers import bad_path, peers, run, serve_echo
@@ -31,6 +32,60 @@ def test_calls_get_through_and_handlers_run_once() -> None:
             assert answers == payloads
             assert sorted(handled) == sorted(payloads)
             assert ann.calls.resends > 0
+
+    run(work())
+
+
+@pytest.mark.parametrize("size", [2000, 20_000])
+def test_a_reply_is_still_there_after_a_path_was_down_for_longer_than_a_few_sweeps(size: int) -> None:
+    async def work() -> None:
+        async with peers() as (ann, bob), bad_path(bob) as (contact, path):
+            handled = asyncio.Event()
+
+            def answer(caller: Caller, payload: Payload) -> Payload:
+                assert not handled.is_set()
+                path.is_cut = True  # the reply is the first that gets lost
+                handled.set()
+                return bytes(size)
+
+            bob.serve("answer", answer)
+            await ann.call(contact, "echo", b"", timeout_s=10)
+            path.log.clear()
+            call = asyncio.create_task(ann.call(contact, "answer", b"", timeout_s=30))
+            await handled.wait()
+            while sum(map(len, path.log)) < size:
+                await asyncio.sleep(0.005)
+            for _ in range(5):
+                bob._sessions.sweep(time.monotonic())
+            path.is_cut = False
+            assert await call == bytes(size)
+
+    run(work())
+
+
+def test_parts_of_a_reply_are_kept_while_the_rest_is_sent_again() -> None:
+    """However long the call has been waiting: a session is swept as quiet when nothing began on it for a while."""
+
+    async def work() -> None:
+        async with peers() as (ann, bob):
+            begun = asyncio.Event()
+
+            async def never(caller: Caller, payload: Payload) -> Payload:
+                begun.set()
+                await asyncio.Event().wait()
+                return b""
+
+            bob.serve("never", never)
+            call = asyncio.create_task(ann.call(bob.address.contact, "never", b"", timeout_s=10))
+            await begun.wait()
+            (theirs,) = (each for each in bob._sessions.indices.values() if isinstance(each, Session))
+            ours = ann._sessions.get(bob.address.contact)
+            assert ours is not None
+            (number,) = ours.calls
+            for part in m.parts(number, True, m.reply(number, bytes(3000)), 1000):
+                ann.incoming.on_datagram(theirs.seal(part), ours.address, ann._ports[0])
+                ann._sessions.sweep(ours.used + 10)
+            assert await call == bytes(3000)
 
     run(work())
 

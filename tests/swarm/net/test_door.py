@@ -18,6 +18,7 @@ from strobe.swarm.net import message as m
 from strobe.swarm.net.calls import Call
 from strobe.swarm.net.handshake import Ephemeral, Initiator
 from strobe.swarm.net.packet import ACCEPT, RESET, RETRY, pack_reset
+from strobe.swarm.net.replies import QUIET_SWEEPS
 from strobe.swarm.net.session import Session
 from tests.swarm.net.peers import bad_path, peers, run
 
@@ -396,9 +397,10 @@ def test_a_peer_that_never_listens_does_not_fill_memory(flood: Callable[[Session
             (theirs,) = (each for each in bob._sessions.indices.values() if isinstance(each, Session))
             assert len(theirs._assembly) <= 16
             assert len(theirs.replies) <= 310  # of 7,000 bytes each
-            bob._sweep()
-            bob._sweep()
-            assert len(theirs.replies) == 0
+            quiet = time.monotonic() + 10
+            for _ in range(QUIET_SWEEPS + 1):
+                bob._sessions.sweep(quiet)
+            assert (len(theirs.replies), len(theirs._assembly)) == (0, 0)
 
     run(work())
 
@@ -435,7 +437,7 @@ def test_a_session_that_rests_is_passed_over_until_it_is_used_or_its_round_comes
             await ann.call(bob.address.contact, "echo", b"x", timeout_s=5)
             (theirs,) = (each for each in bob._sessions.indices.values() if isinstance(each, Session))
             later = time.monotonic() + 10
-            for _ in range(3):  # two for the reply that may be asked for again, one to see that nothing is left
+            for _ in range(QUIET_SWEEPS + 1):  # the reply may be asked for again
                 bob._sessions.sweep(later)
             assert theirs.is_resting
             much_later = later + 2 * Limits().session_lifetime_s

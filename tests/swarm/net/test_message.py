@@ -61,3 +61,16 @@ def test_messages_that_never_become_whole_do_not_pile_up() -> None:
     for number in range(1000):
         assembly.add(m.parts(number, False, bytes(500), 100)[0])
     assert len(assembly) <= 16
+
+
+def test_parts_are_kept_while_more_of_them_come() -> None:
+    assembly = m.Assembly()
+    *parts, last = m.parts(1, True, bytes(500), 100)
+    for part in parts:
+        assert assembly.add(part) is None
+        assembly.sweep()
+    assert assembly.add(last) == bytes(500)
+    assembly.add(last)
+    assembly.sweep()
+    assembly.sweep()
+    assert len(assembly) == 0

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from strobe.bench.compare.pairing import row_key
-from strobe.bench.records import Record, read_records
+from strobe.bench.records import Record
+from strobe.bench.unfinished import read_results
 from strobe.errors import UsageError
 
 WORDS = ("latest", "previous")
@@ -30,7 +31,7 @@ def select(
     `commit_of` knows what git calls by other names, such as branches; `report` is told what may surprise.
     """
     if Path(text).is_file():
-        return list(read_records(Path(text)))
+        return read_results(Path(text))
     if text in WORDS:
         # Trials of a search and confirmations are sessions of their own, and none to compare with.
         return _session(text, [one for one in records if not one.is_aside])

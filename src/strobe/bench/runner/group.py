@@ -28,8 +28,8 @@ def variables(seat: Seat) -> dict[str, str]:
         "LOCAL_RANK": str(seat.rank % seat.per_node),
         "WORLD_SIZE": str(seat.size),
         "LOCAL_WORLD_SIZE": str(seat.per_node),
-        "MASTER_ADDR": seat.host,
-        "MASTER_PORT": str(seat.port),
+        "MASTER_ADDR": seat.meeting.host,
+        "MASTER_PORT": str(seat.meeting.port),
     }
 
 
@@ -40,7 +40,7 @@ class Leader:
         self._followers: list[socket.socket] = []
         if seat.size == 1:
             return
-        with socket.create_server(("" if seat.size > seat.per_node else seat.host, seat.own_port)) as server:
+        with listen(seat.meeting.host, seat.meeting.own_port) as server:
             server.settimeout(_PATIENCE_S)
             while len(self._followers) < seat.size - 1:
                 self._followers.append(server.accept()[0])
@@ -72,11 +72,32 @@ def _connect(seat: Seat) -> socket.socket:
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         try:
-            return socket.create_connection((seat.host, seat.own_port), timeout=_PATIENCE_S)
+            return socket.create_connection((seat.meeting.host, seat.meeting.own_port), timeout=_PATIENCE_S)
         except OSError as exc:  # rank 0 has not got so far yet
             if time.monotonic() > deadline:
-                raise Error(f"rank 0 does not answer at {seat.host}:{seat.own_port} ({exc})") from exc
+                raise Error(f"rank 0 does not answer at {seat.meeting.host}:{seat.meeting.own_port} ({exc})") from exc
             time.sleep(_RETRY_S)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen where others look for us: on all addresses, since nobody knows by which of them, unless all are here."""
+    # Many a machine takes its own name for 127.0.1.1, so a name is no address to bind to.
+    return socket.create_server((host if host == "localhost" or host.startswith("127.") else "", port))
+
+
+def free_ports_above(host: str, port: int, count: int) -> list[int]:
+    """Return the next ports after one that nobody listens on, so that a firewall has to let only few through."""
+    found: list[int] = []
+    while len(found) < count:
+        port += 1
+        try:
+            listen(host, port).close()
+        except OverflowError as exc:
+            raise Error(f"no {count} ports are free behind the one of --master") from exc
+        except OSError:
+            continue
+        found.append(port)
+    return found
 
 
 def free_ports(count: int) -> list[int]:

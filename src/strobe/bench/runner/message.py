@@ -9,16 +9,21 @@ from strobe.bench.runner.options import Scenario
 from strobe.bench.workload import Work
 
 
+class Meeting(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the processes of a measurement find rank 0: a port for the workloads' own meeting, one for the harness."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    own_port: int = 0
+
+
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
     """The place of a process among those of its measurement; by default it is alone."""
 
     rank: int = 0
     size: int = 1
     per_node: int = 1
-    #: where rank 0 is: a port for the workloads' own meeting, and one of the harness
-    host: str = "127.0.0.1"
-    port: int = 0
-    own_port: int = 0
+    meeting: Meeting = Meeting()
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +45,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     result: str
     #: who started this; without it nobody reads the outcome
     parent_pid: int
+    #: when a search that could go on for long has to come to its end: `time.monotonic()`, which processes share
+    until: float
     seat: Seat = Seat()
 
 
@@ -47,7 +54,10 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     """The best rate of queries within the latency limit, None if there is none."""
 
     qps: float | None
-    latency: Latency
+    #: of the rate that was judged; None if time was up before any was
+    latency: Latency | None
+    #: whether time was up before the search was done
+    is_cut: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

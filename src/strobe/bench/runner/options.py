@@ -55,7 +55,7 @@ class Options:
     #: files with benchmarks of the user's own
     files: tuple[Path, ...] = ()
     python: str = sys.executable
-    #: which of several nodes this is, and where they meet: "host:port" of node 0; each repeat takes two more ports
+    #: which of several nodes this is, and where they meet: "host:port" of node 0; each repeat takes two ports behind it
     node: int = 0
     master: str | None = None
 

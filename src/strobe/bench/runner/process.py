@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +22,20 @@ import msgspec
 from strobe.bench.records import NOT_HERE
 from strobe.bench.runner.group import free_ports, variables
 from strobe.bench.runner.launcher import without_launcher
-from strobe.bench.runner.memory import available_bytes, resident_bytes
-from strobe.bench.runner.message import Job, Outcome, Seat
+from strobe.bench.runner.memory import TreeMemory, available_bytes, descendants
+from strobe.bench.runner.message import Job, Meeting, Outcome, Seat
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.spec import Benchmark
 
 _POLL_S = 0.05
 _MEMORY_SHARE = 0.9
 _KEPT_LINES = 12
+_KEPT_BYTES = 1 << 16
+_END_LIMIT_S = 30.0
+#: for a process to end by itself once its outcome is written
+_LEAVE_S = 5.0
+#: of a process's time, for searches in it; the rest is for writing down what they found
+_SEARCH_SHARE = 0.9
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -40,17 +46,29 @@ class Failure:
     text: str
 
 
-def run_repeat(cell: Cell, options: Options, *, is_checked: bool, number: int = 0) -> Outcome | Failure:
-    """Measure in fresh processes, and leave nothing behind; `number` counts the repeats of a session.
+def _nobody() -> str | None:
+    return None
 
-    With several nodes, this node's part is measured: all nodes call this with the same cells in the same order.
+
+def run_repeat(
+    cell: Cell,
+    options: Options,
+    *,
+    is_checked: bool,
+    meeting: Meeting | None = None,
+    blame: Callable[[], str | None] = _nobody,
+) -> Outcome | Failure:
+    """Measure in fresh processes, and leave nothing behind.
+
+    With several nodes, this node's part is measured: `meeting` is where all of them meet, `blame` is asked meanwhile
+    what has failed elsewhere, if something has.
     """
     if missing := _find_missing(cell.benchmark, options):
         return Failure(f"{NOT_HERE}{missing}")
     try:
         directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
         try:
-            return _run_in(directory, _plan(directory, cell, options, is_checked, number), options)
+            return _run_in(directory, _plan(directory, cell, options, is_checked, meeting), options, blame)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
     except (OSError, msgspec.DecodeError) as exc:  # a full disk, no ports, an outcome that is none
@@ -65,28 +83,33 @@ def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
     return None
 
 
-def _run_in(directory: Path, jobs: Sequence[Job], options: Options) -> Outcome | Failure:
+def _run_in(
+    directory: Path, jobs: Sequence[Job], options: Options, blame: Callable[[], str | None]
+) -> Outcome | Failure:
     with _started(directory, jobs, options) as workers:
-        why = _wait(workers, options)
+        why = _wait(workers, jobs, options, blame)
         # Before the others are ended: whom we kill for it has not failed.
-        blamed = _first_to_blame([worker.returncode for worker in workers])
-    if why is not None or workers[blamed].returncode:
-        lines = _last_lines(directory, blamed)
-        if why is None and lines and lines[-1].startswith(NOT_HERE):  # the worker itself has found that out
-            return Failure(lines[-1])
-        return Failure("\n".join([why or _death(workers[blamed].returncode, lines), *lines]))
-    if left := [rank for rank, job in enumerate(jobs) if not Path(job.result).exists()]:
-        return Failure("\n".join(["ended before it was done (exit code 0)", *_last_lines(directory, left[0])]))
-    outcomes = [msgspec.json.decode(Path(job.result).read_bytes(), type=Outcome) for job in jobs]
-    return join_ranks(outcomes)
+        codes = [worker.returncode for worker in workers]
+    # Who has written its outcome has measured, however it ended after that.
+    if not (left := [rank for rank, job in enumerate(jobs) if not _is_done(job)]):
+        return join_ranks([msgspec.json.decode(Path(job.result).read_bytes(), type=Outcome) for job in jobs])
+    blamed = _first_to_blame({rank: codes[rank] for rank in left})
+    lines = _last_lines(directory, blamed)
+    if why is None and lines and lines[-1].startswith(NOT_HERE):  # the worker itself has found that out
+        return Failure(lines[-1])
+    return Failure("\n".join([why or _death(codes[blamed] or 0, lines), *lines]))
 
 
-def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, number: int) -> list[Job]:
+def _is_done(job: Job) -> bool:
+    return Path(job.result).exists()
+
+
+def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeting: Meeting | None) -> list[Job]:
     """Return a job per process on this node."""
     per_node = cell.benchmark.devices
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     threads = options.threads_each(cell.benchmark)
-    seat = _first_seat(cell, options, number)
+    seat = _first_seat(cell, meeting)
     return [
         Job(
             key=cell.benchmark.key,
@@ -101,24 +124,21 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, numbe
             is_checked=is_checked,
             result=str(directory / f"outcome-{local_rank}.json"),
             parent_pid=os.getpid(),
+            until=time.monotonic() + _SEARCH_SHARE * options.timeout_s,
             seat=msgspec.structs.replace(seat, rank=options.node * per_node + local_rank),
         )
         for local_rank in range(per_node)
     ]
 
 
-def _first_seat(cell: Cell, options: Options, number: int) -> Seat:
+def _first_seat(cell: Cell, meeting: Meeting | None) -> Seat:
     size = cell.benchmark.devices * cell.benchmark.nodes
     if size == 1:
         return Seat()
-    if options.master is None:
-        host, (port, own_port) = "127.0.0.1", free_ports(2)
-    else:
-        # Each repeat meets at ports of its own: the one before may not have left yet.
-        host, _, text = options.master.rpartition(":")
-        port = int(text) + 2 * number
-        own_port = port + 1
-    return Seat(size=size, per_node=cell.benchmark.devices, host=host, port=port, own_port=own_port)
+    if meeting is None:
+        port, own_port = free_ports(2)
+        meeting = Meeting(port=port, own_port=own_port)
+    return Seat(size=size, per_node=cell.benchmark.devices, meeting=meeting)
 
 
 def _device_of(rank: int, device: str, size: int) -> str:
@@ -156,18 +176,29 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
             _end(worker)
 
 
-def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options) -> str | None:
+def _wait(
+    workers: Sequence[subprocess.Popen[bytes]],
+    jobs: Sequence[Job],
+    options: Options,
+    blame: Callable[[], str | None],
+) -> str | None:
     """Wait until all are done or one has failed; returns why they must end, if they must."""
     limit = options.memory_limit_bytes or round(_MEMORY_SHARE * available_bytes())
     deadline = time.monotonic() + options.timeout_s
+    memory = TreeMemory(worker.pid for worker in workers)
     # A list: all are asked, so that a death is seen also behind one that lives.
     while any([worker.poll() is None for worker in workers]):  # noqa: C419 - see above
-        if any(worker.returncode for worker in workers):  # the others of its group would wait for ever
+        undone = [worker for worker, job in zip(workers, jobs, strict=True) if not _is_done(job)]
+        if any(worker.returncode for worker in undone):  # the others of its group would wait for ever
             return None
+        if not undone:  # a thread that the workload left running may keep a process from its end
+            deadline = min(deadline, time.monotonic() + _LEAVE_S)
         if time.monotonic() > deadline:
             return f"not done after {options.timeout_s:g} s (--timeout)"
-        if (used := resident_bytes(worker.pid for worker in workers)) > limit:
+        if (used := memory.above(limit)) is not None:
             return f"used {used / 1e9:.1f} GB, more than the {limit / 1e9:.1f} GB allowed (--memory-limit)"
+        if (why := blame()) is not None:
+            return why
         with suppress(subprocess.TimeoutExpired):
             next(worker for worker in workers if worker.returncode is None).wait(_POLL_S)
     return None
@@ -175,29 +206,41 @@ def _wait(workers: Sequence[subprocess.Popen[bytes]], options: Options) -> str |
 
 def _death(code: int, last_lines: Sequence[str]) -> str:
     """Return what a process ended by, in a line: its last one, where an exception has its name."""
+    if code == 0:
+        return "ended before it was done (exit code 0)"
     if code < 0:
-        name = signal.Signals(-code).name
+        # Those of real time have no names.
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
         return f"killed by {name}" + (" (out of memory?)" if name == "SIGKILL" else "")
     return f"{last_lines[-1] if last_lines else 'failed without a word'} (exit code {code})"
 
 
-def _first_to_blame(codes: Sequence[int | None]) -> int:
-    """Return the rank that failed first, as far as that can be told, given how each has ended so far."""
-    failed = [(rank, code) for rank, code in enumerate(codes) if code]
+def _first_to_blame(codes: Mapping[int, int | None]) -> int:
+    """Return the rank that failed first, as far as that can be told, given how those have ended that are not done."""
+    failed = [(rank, code) for rank, code in codes.items() if code]
     # One that was killed left no word, and those that missed it raised an error about that.
     killed = [rank for rank, code in failed if code < 0]
-    return next(iter([*killed, *(rank for rank, _ in failed)]), 0)
+    return next(iter([*killed, *(rank for rank, _ in failed), *codes]))
 
 
 def _end(worker: subprocess.Popen[bytes]) -> None:
-    """End the worker and what it started: compilers of torch live in its process group."""
+    """End the worker and what it started: compilers of torch live in its process group, others may have left it."""
+    family = descendants(worker.pid)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(worker.pid, signal.SIGKILL)
-    worker.wait()
+    for pid in family:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    # One that hangs in a driver cannot be ended, and must not keep the rows that come after it.
+    with suppress(subprocess.TimeoutExpired):
+        worker.wait(_END_LIMIT_S)
 
 
 def _last_lines(directory: Path, rank: int) -> list[str]:
-    text = (directory / f"log-{rank}.txt").read_text(encoding="utf-8", errors="replace")
+    with (directory / f"log-{rank}.txt").open("rb") as stream:
+        # A worker may have written gigabytes.
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - _KEPT_BYTES))
+        text = stream.read().decode("utf-8", errors="replace")
     return [line.rstrip() for line in text.splitlines() if line.strip()][-_KEPT_LINES:]
 
 

@@ -15,6 +15,7 @@ from strobe.bench.workload import Work
 
 SERVING = "serving"
 THROUGHPUT = "throughput"
+_NO_TIME = "no rate of queries was found within the latency limit before time was up; more of it: --timeout"
 
 
 def score(work: Work, wall_s: Sequence[float], units: Units) -> float:
@@ -82,12 +83,13 @@ def fill_record(record: Record, cell: Cell, outcomes: Sequence[Outcome], error: 
 
 def _fill_serving(record: Record, outcomes: Sequence[Outcome]) -> Record:
     served = [outcome.served for outcome in outcomes if outcome.served is not None]
-    rates = tuple(one.qps for one in served if one.qps is not None)
-    worst = min(served, key=lambda one: (one.latency.status == "met", one.qps or 0.0))
-    if len(rates) < len(served):
-        return msgspec.structs.replace(
-            record, latency=worst.latency, error="no rate of queries keeps the latency limit"
-        )
+    # A repeat that ran out of time says nothing against the rates that others found.
+    counted = [one for one in served if one.qps is not None or not one.is_cut] or served
+    worst = min(counted, key=lambda one: (one.latency is not None and one.latency.status == "met", one.qps or 0.0))
+    rates = tuple(one.qps for one in counted if one.qps is not None)
+    if len(rates) < len(counted):
+        error = _NO_TIME if worst.is_cut else "no rate of queries keeps the latency limit"
+        return msgspec.structs.replace(record, latency=worst.latency, error=error)
     return msgspec.structs.replace(record, samples=rates, latency=worst.latency)
 
 

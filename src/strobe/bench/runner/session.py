@@ -2,7 +2,8 @@
 
 Turns go round by round over all cells (A B C, A B C, …), so that a slow minute of the machine falls on all alike and
 neighbours can be compared as pairs. Where time is limited, all cells come once and further turns as far as it goes.
-Ctrl-C ends the session, not what it has: cells keep the repeats that are done.
+Ctrl-C ends the session, not what it has: cells keep the repeats that are done. What outlives us is `keep`'s business,
+which is told how a row stands after each of its repeats.
 """
 
 from __future__ import annotations
@@ -11,19 +12,23 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from strobe.bench import machine
 from strobe.bench.records import Environment, Record
-from strobe.bench.runner.message import Outcome
+from strobe.bench.runner.message import Meeting, Outcome
+from strobe.bench.runner.nodes import Follower, Leader
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.process import Failure, run_repeat
 from strobe.bench.runner.rows import blank_record, fill_record
 from strobe.bench.seal import make_seal
 from strobe.bench.user_file import is_file_name
 from strobe.errors import Error
+
+_SAME = "the same command with the same files and version of Strobe has to run on all nodes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +64,19 @@ class _Row:
     durations_s: list[float] = field(default_factory=list)
 
 
+#: measures a row for the so-manieth time, from 0
+_Measure = Callable[[_Row, int], Outcome | Failure]
+
+
 def measure(
-    cells: Sequence[Cell], options: Options, *, report: Callable[[Progress], None] = lambda progress: None
+    cells: Sequence[Cell],
+    options: Options,
+    *,
+    report: Callable[[Progress], None] = lambda progress: None,
+    keep: Callable[[Record], None] = lambda record: None,
 ) -> Results:
     """Measure all cells; a cell that fails is a record that says so, and is not repeated."""
-    session = _Session(cells, options, report)
+    session = _Session(cells, options, report, keep)
     is_interrupted = False
     try:
         session.run()
@@ -73,10 +86,16 @@ def measure(
 
 
 class _Session:
-    def __init__(self, cells: Sequence[Cell], options: Options, report: Callable[[Progress], None]) -> None:
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        options: Options,
+        report: Callable[[Progress], None],
+        keep: Callable[[Record], None],
+    ) -> None:
         self._options = options
         self._report = report
-        self._number = 0
+        self._keep = keep
         self._began = time.monotonic()
         # One moment for all: it is what a session is known by, and rows of several repositories belong to one.
         moment = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
@@ -87,26 +106,63 @@ class _Session:
         self._rows = [_begin(cell, options, environments[_source_of(cell)]) for cell in cells]
 
     def run(self) -> None:
+        options = self._options
+        if options.master is None:
+            self._go_round(lambda row, turn: run_repeat(row.cell, options, is_checked=turn == 0))
+        elif options.node == 0:
+            with Leader(options) as leader:
+                self._go_round(partial(self._lead, leader))
+        else:
+            with Follower(options) as follower:
+                self._follow(follower)
+
+    def _go_round(self, measure_one: _Measure) -> None:
         for turn in range(self._options.repeats):
             for row in self._rows:
                 if row.failure is None and (turn == 0 or self._has_time_for(row)):
-                    self._repeat(row, turn)
+                    self._repeat(row, turn, measure_one)
+
+    def _lead(self, leader: Leader, row: _Row, turn: int) -> Outcome | Failure:
+        if row.cell.benchmark.nodes == 1:
+            return run_repeat(row.cell, self._options, is_checked=turn == 0)
+        return leader.run(
+            row.cell,
+            seal=row.record.seal,
+            repeat=turn,
+            part=lambda meeting, blame: self._part(meeting, blame, row, turn),
+        )
+
+    def _follow(self, follower: Follower) -> None:
+        rows = {(row.cell.benchmark.key, row.cell.batch_size): row for row in self._rows}
+        for turn in follower.turns():
+            row = rows.get((turn.key, turn.batch_size))
+            if row is None:
+                follower.done(Failure(f"was not asked for {turn.key} B={turn.batch_size}; {_SAME}"))
+            elif row.record.seal != turn.seal:
+                follower.done(row.failure or Failure(f"has other code than node 0; {_SAME}"))
+            else:
+                self._repeat(row, turn.repeat, partial(self._part, turn.meeting, follower.blame))
+                follower.done(row.failure or row.outcomes[-1])
+
+    def _part(self, meeting: Meeting, blame: Callable[[], str | None], row: _Row, turn: int) -> Outcome | Failure:
+        return run_repeat(row.cell, self._options, is_checked=turn == 0, meeting=meeting, blame=blame)
 
     def _has_time_for(self, row: _Row) -> bool:
         budget_s = self._options.budget_s
         expected_s = sum(row.durations_s) / len(row.durations_s)
         return budget_s is None or time.monotonic() - self._began + expected_s <= budget_s
 
-    def _repeat(self, row: _Row, turn: int) -> None:
+    def _repeat(self, row: _Row, turn: int, measure_one: _Measure) -> None:
         self._tell(row, turn)
         began = time.monotonic()
-        outcome = run_repeat(row.cell, self._options, is_checked=turn == 0, number=self._number)
-        self._number += 1
+        outcome = measure_one(row, turn)
         row.durations_s.append(time.monotonic() - began)
         if isinstance(outcome, Failure):
             row.failure = outcome
         else:
             row.outcomes.append(outcome)
+        if not self._options.node:  # node 0 has measured
+            self._keep(_fill(row))
         self._tell(row, turn, outcome)
 
     def records(self) -> list[Record]:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from strobe.bench import registry, serving
+from strobe.bench import registry, serving, stats
 from strobe.bench.energy import open_meter
 from strobe.bench.records import NOT_HERE, Correct, Repeat
 from strobe.bench.runner import conditions, software
@@ -34,6 +34,7 @@ from strobe.errors import UsageError
 #: the step whose output is checked, and all before it are taken: training's loss depends on them
 CHECKED_STEP = 2
 _PR_SET_PDEATHSIG = 1
+_CUT = "the search for a rate was ended by --timeout"
 
 
 def main() -> None:
@@ -52,7 +53,10 @@ def main() -> None:
             raise
         # How torch says that an operator was never written for a device.
         sys.exit(f"{NOT_HERE}{(str(exc) or repr(exc)).splitlines()[0]}")
-    Path(job.result).write_bytes(msgspec.json.encode(outcome))
+    # Whole or not at all: it counts as soon as it is there.
+    draft = Path(f"{job.result}.part")
+    draft.write_bytes(msgspec.json.encode(outcome))
+    draft.rename(job.result)
     _leave_group()
 
 
@@ -99,7 +103,9 @@ class _Measurement:
             loop = Loop(workload.step, fence=_fence(job.device), announce=leader.announce, first=CHECKED_STEP + 1)
             repeat = self._measure(loop, loop.warm_up())
             if job.scenario == "serving":
-                served = self._serve(loop)
+                served = self._serve(loop, stats.median(repeat.wall_s))
+                if served.is_cut:
+                    repeat = msgspec.structs.replace(repeat, noisy=(*repeat.noisy, _CUT))
             leader.close()
         return Outcome(
             repeat=msgspec.structs.replace(
@@ -141,20 +147,32 @@ class _Measurement:
             samples, warm, between, self._memory, meter.joule() if meter else None, is_group=job.seat.size > 1
         )
 
-    def _serve(self, loop: Loop) -> Served:
+    def _serve(self, loop: Loop, step_s: float) -> Served:
         limit = self._benchmark.latency
         if limit is None:
             raise UsageError(f"{self._benchmark.key} has no latency limit, so no rate of queries is the best within it")
 
         def serve(num_queries: int) -> float:
             # A step always has the whole batch: a server that compiled for one shape pads, too.
+            nonlocal step_s
             began = time.perf_counter()
             loop.take(1)
-            return time.perf_counter() - began
+            step_s = time.perf_counter() - began
+            return step_s
 
-        found = serving.find_best(serve, batch_size=self._job.batch_size, limit=limit, seed=self._job.seed)
-        judged = found.best or min(found.trials, key=lambda trial: trial.qps)
-        return Served(qps=found.best.qps if found.best else None, latency=judged.judged)
+        found = serving.find_best(
+            serve,
+            batch_size=self._job.batch_size,
+            limit=limit,
+            seed=self._job.seed,
+            is_over=lambda: time.monotonic() + step_s > self._job.until,
+        )
+        judged = found.best or min(found.trials, key=lambda trial: trial.qps, default=None)
+        return Served(
+            qps=found.best.qps if found.best else None,
+            latency=judged.judged if judged else None,
+            is_cut=found.is_cut,
+        )
 
 
 def _repeat(

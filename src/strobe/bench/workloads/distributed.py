@@ -7,6 +7,7 @@ trains on all parts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from strobe.bench.workload import Work
 from strobe.bench.workloads.group import join_group
+from strobe.bench.workloads.learning import Learned, Lesson
 from strobe.bench.workloads.ootb import RING, OotbTraining
 from strobe.bench.workloads.task import Batch
 
@@ -46,11 +48,16 @@ class DdpTraining(OotbTraining):
             bytes=scale * sum(work.bytes for work in works),
         )
 
-    def reference(self, index: int) -> torch.Tensor:
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """Give the weights; statistics of norms are each process's own."""
+        return dict(self.plain.named_parameters())
+
+    def reference(self, index: int) -> Learned:
         """Give this process's losses of steps 0 to `index`, trained on the parts of all."""
         dtype = self.task.reference_dtype
         model = self.build_model(dtype)
         optimizer = self.task.optimizer(model)
+        lesson = Lesson(model, optimizer, self.tensors())
         parts = [self._draw_part(rank, dtype) for rank in range(self.group.size)]
         own: list[torch.Tensor] = []
         for step in range(index + 1):
@@ -59,7 +66,7 @@ class DdpTraining(OotbTraining):
             torch.stack(losses).mean().backward()
             optimizer.step()
             own.append(losses[self.group.rank].detach())
-        return torch.stack(own)
+        return lesson.end(own)
 
     def _loss(self, model: nn.Module, batch: Batch) -> torch.Tensor:
         return self.task.loss(model(*batch.inputs), batch.target)

@@ -44,7 +44,7 @@ class _Beam(NamedTuple):
 
 
 class BeamSearch:
-    """Searches one grid. `is_left_out` tells which servers are not wanted now."""
+    """Searches one grid."""
 
     def __init__(
         self,
@@ -52,7 +52,6 @@ class BeamSearch:
         prefix: str,
         grid_size: Sequence[int],
         *,
-        is_left_out: Callable[[ExpertPlace], bool] = lambda place: False,
         fresh_s: float = _FRESH_S,
     ) -> None:
         if not grid_size or any(size < 1 for size in grid_size):
@@ -61,13 +60,17 @@ class BeamSearch:
         self._dht = dht
         self._prefix = prefix
         self._grid_size = tuple(grid_size)
-        self._is_left_out = is_left_out
         self._fresh_s = fresh_s
         self._lock = threading.Lock()
         self._known: dict[str, _Part] = {}
 
-    def find(self, scores: Sequence[Any], k_best: int) -> list[list[Found]]:
-        """Return the k best experts of each row, best first; `scores` has an array (row, coordinate) per dimension."""
+    def find(
+        self, scores: Sequence[Any], k_best: int, is_left_out: Callable[[ExpertPlace], bool] = lambda place: False
+    ) -> list[list[Found]]:
+        """Return the k best experts of each row, best first; `scores` has an array (row, coordinate) per dimension.
+
+        `is_left_out` tells which experts are not wanted now.
+        """
         grids = [np.asarray(each, dtype=np.float64) for each in scores]
         shapes = [grid.shape[1:] for grid in grids]
         if shapes != [(size,) for size in self._grid_size]:
@@ -79,7 +82,7 @@ class BeamSearch:
             while rows:
                 beams = self._beams([grid[rows] for grid in grids], width)
                 for row, (beam, _) in zip(rows, beams, strict=True):
-                    found[row] = self._experts(beam, grids[-1][row], k_best)
+                    found[row] = self._experts(beam, grids[-1][row], k_best, is_left_out)
                 # All that a beam holds may be left out: rows that found too few search with a wider one.
                 searched = zip(rows, beams, strict=True)
                 rows = [row for row, (_, is_all) in searched if not is_all and len(found[row]) < k_best]
@@ -118,18 +121,24 @@ class BeamSearch:
             for score, name, coordinate in self._best(beam, row, width, self._known_part)
         ]
 
-    def _experts(self, beam: list[_Beam], row: np.ndarray[Any, Any], k_best: int) -> list[Found]:
+    def _experts(
+        self,
+        beam: list[_Beam],
+        row: np.ndarray[Any, Any],
+        k_best: int,
+        is_left_out: Callable[[ExpertPlace], bool],
+    ) -> list[Found]:
         found = []
         if len(self._grid_size) == 1:
             for score, name in beam:
                 place = self._known_part(name).places.get(FLAT)
-                if place is not None and not self._is_left_out(place):
+                if place is not None and not is_left_out(place):
                     found.append(Found(place, coordinates_of(place.uid), score))
             return found[:k_best]
         # More than are wanted, for some may be left out.
         for score, name, coordinate in self._best(beam, row, len(beam) * len(row), self._known_part):
             place = self._known_part(name).places[coordinate]
-            if place.uid == f"{name}{coordinate}" and not self._is_left_out(place):
+            if place.uid == f"{name}{coordinate}" and not is_left_out(place):
                 found.append(Found(place, coordinates_of(place.uid), score))
                 if len(found) == k_best:
                     break

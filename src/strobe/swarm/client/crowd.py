@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from threading import TIMEOUT_MAX
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import torch
 
@@ -27,6 +27,8 @@ from strobe.swarm.net.network import NetworkError, Payload, PeerBusy, PeerRefuse
 from strobe.swarm.tensors import is_finite
 
 _Answer = TypeVar("_Answer")
+#: of a row of each input
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 _FAILURES: Final = (NetworkError, BadReply, SchemaMismatch, CancelledError)
 
 
@@ -82,17 +84,24 @@ class Crowd:
         self.silence = Silence()
         #: of experts that refuse, or are of no use, by place: others of the same peer may be good
         self.refusals = Silence()
+        #: of experts that take other inputs, by place and shapes that were given: those may be the caller's mistake
+        self.misfits = Silence()
         self.stats = CrowdStats()
         #: questions for descriptions that are under way: about whom, and since when
         self._introductions: dict[Future[None], tuple[list[ExpertStub], float]] = {}
 
-    def is_left_out(self, place: ExpertPlace) -> bool:
-        return self.silence.is_silent(place.address.id) or self.refusals.is_silent(place)
+    def is_left_out(self, place: ExpertPlace, shapes: Shapes = ()) -> bool:
+        """Tell whether an expert is not asked now, for inputs whose rows have these shapes."""
+        return (
+            self.silence.is_silent(place.address.id)
+            or self.refusals.is_silent(place)
+            or self.misfits.is_silent((place, shapes))
+        )
 
-    def leave_out(self, stub: ExpertStub) -> None:
-        """Do without an expert for some time, for it does not take or give what is needed."""
+    def leave_out(self, stub: ExpertStub, shapes: Shapes) -> None:
+        """Do without an expert for some time where such inputs are given: it takes, or gives, something else."""
         self.stats.reasons["unfit"] += 1
-        self.refusals.failed(stub.place)
+        self.misfits.failed((stub.place, shapes))
 
     def prepare(
         self, stubs: Sequence[ExpertStub], is_ready: Callable[[Collection[ExpertStub]], bool], patience: Patience

@@ -20,7 +20,7 @@ from strobe.swarm.client.link import Link
 from strobe.swarm.client.stub import CallOptions, ExpertStub
 from strobe.swarm.dht import DHT
 from strobe.swarm.experts.directory import ExpertPlace, find_experts
-from strobe.swarm.experts.schema import ExpertInfo, check_names, check_rows
+from strobe.swarm.experts.schema import ExpertInfo, are_rows, check_names, check_rows
 from strobe.swarm.tensors import TensorSpec
 from strobe.swarm.tensors.dtypes import dtype_of
 
@@ -47,8 +47,9 @@ class RemoteExpert(nn.Module):
 
     def forward(self, *args: torch.Tensor, **kwargs: torch.Tensor) -> Any:
         """Return the output, or a tuple of them, for inputs by place or by name."""
-        inputs = matched(self.info, args, kwargs)
-        outputs = _Pass.apply(_LEARNS, self.stub, *inputs) if torch.is_grad_enabled() else _passed(self.stub, inputs)
+        stub = self.stub
+        inputs = matched(stub.info, args, kwargs)
+        outputs = _Pass.apply(_LEARNS, stub, *inputs) if torch.is_grad_enabled() else _passed(stub, inputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def extra_repr(self) -> str:
@@ -68,6 +69,8 @@ def matched(
     """Return inputs in the expert's order, floats in its precision; UsageError or SchemaMismatch if they do not fit."""
     specs = info.inputs
     given = args if len(args) == len(specs) and not kwargs else _in_order(info, args, kwargs)
+    if are_rows(specs, given):
+        return given
     fitting = tuple(map(_in_precision, given, specs.values()))
     check_rows(info.uid, specs, dict(zip(specs, map(TensorSpec.of, fitting), strict=True)))
     return fitting
@@ -94,9 +97,8 @@ def _in_precision(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
 
 def _passed(stub: ExpertStub, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
     """Return the outputs of a forward pass, where the inputs are."""
-    rows, device = len(inputs[0]), inputs[0].device
-    outputs = stub.finish_forward(stub.begin_forward(inputs).result(), rows)
-    return tuple(outputs if device.type == "cpu" else [output.to(device) for output in outputs])
+    outputs, first = stub.forward(inputs), inputs[0]
+    return tuple(outputs if first.is_cpu else [output.to(first.device) for output in outputs])
 
 
 class _Pass(torch.autograd.Function):
@@ -106,9 +108,10 @@ class _Pass(torch.autograd.Function):
     def forward(ctx: Any, learns: torch.Tensor, stub: ExpertStub, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
         ctx.stub = stub
         ctx.save_for_backward(*inputs)
-        stub.check_learnable(len(inputs[0]))
+        stub.check_learnable(inputs[0].shape[0])
         outputs = _passed(stub, inputs)
-        ctx.mark_non_differentiable(*(output for output in outputs if not output.is_floating_point()))
+        if unlearnable := [output for output in outputs if not output.is_floating_point()]:
+            ctx.mark_non_differentiable(*unlearnable)
         return outputs
 
     @staticmethod
@@ -118,7 +121,7 @@ class _Pass(torch.autograd.Function):
         inputs = ctx.saved_tensors
         specs = stub.info.outputs.values()
         wanted = [grad.contiguous() for grad, spec in zip(grads, specs, strict=True) if spec.is_float]
-        got = iter(stub.finish_backward(stub.begin_backward(inputs, wanted).result(), len(inputs[0])))
+        got = iter(stub.backward(inputs, wanted))
         back = [
             next(got).to(x.device) if spec.is_float else None
             for x, spec in zip(inputs, stub.info.inputs.values(), strict=True)

@@ -35,6 +35,10 @@ class Link:
         except Error as exc:
             raise UsageError("experts need a DHT in this process; make it without process=True") from exc
 
+    def ask(self, call: Callable[[Node], Awaitable[_Answer]]) -> _Answer:
+        """Return what comes of a call, or raise what it does."""
+        return self.dht.run_coroutine(call)
+
     def begin(self, call: Callable[[Node], Awaitable[_Answer]]) -> Future[_Answer]:
         """Begin a call. Its future raises what that does; cancelling it gives the call up."""
         return self.dht.run_coroutine(call, return_future=True)

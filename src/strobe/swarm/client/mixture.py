@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,12 +21,13 @@ from torch.autograd.function import once_differentiable
 
 from strobe.errors import UsageError
 from strobe.swarm.client.beam import BeamSearch, Found
-from strobe.swarm.client.crowd import Crowd, CrowdStats, Patience, Share, TooFewExperts, is_enough
+from strobe.swarm.client.crowd import Crowd, CrowdStats, Patience, Shapes, Share, TooFewExperts, is_enough
 from strobe.swarm.client.expert import matched
 from strobe.swarm.client.link import Link
 from strobe.swarm.client.stub import CallOptions, ExpertStub
 from strobe.swarm.dht import DHT
 from strobe.swarm.experts.directory import ExpertPlace
+from strobe.swarm.tensors import TensorSpec
 
 _MAX_STUBS = 16_384
 
@@ -66,7 +68,7 @@ class RemoteMixtureOfExperts(nn.Module):
         self._link = Link(dht)
         timeout_s = max(self.forward_patience.timeout_s, self.backward_patience.timeout_s)
         self._options = CallOptions(timeout_s=timeout_s, compression=compression)
-        self._search = BeamSearch(dht, uid_prefix, self.grid_size, is_left_out=self.crowd.is_left_out)
+        self._search = BeamSearch(dht, uid_prefix, self.grid_size)
         self._stubs: dict[ExpertPlace, ExpertStub] = {}
         self._learns = torch.empty(0, requires_grad=True)
 
@@ -78,7 +80,7 @@ class RemoteMixtureOfExperts(nn.Module):
     def forward(self, x: torch.Tensor, *more: torch.Tensor) -> torch.Tensor:
         """Return the mixture for rows `x` (B, in_features); `more` are further inputs of the experts, row by row."""
         scores = self.scores(x)
-        found = self.find(scores)
+        found = self.find(scores, (x, *more))
         outputs, mask = self.ask(found, (x, *more))
         logits = self.logits(scores, found).masked_fill(~mask, -torch.inf)
         # A row without answers has no softmax; its outputs are zero anyway.
@@ -90,9 +92,10 @@ class RemoteMixtureOfExperts(nn.Module):
         flat = x if x.dim() == 2 else x.flatten(1, -2).mean(1)
         return list(self.gate(flat).split(self.grid_size, dim=1))
 
-    def find(self, scores: Sequence[torch.Tensor]) -> list[list[Found]]:
-        """Return the best experts of each row."""
-        return self._search.find([score.detach().float().cpu().numpy() for score in scores], self.k_best)
+    def find(self, scores: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor] = ()) -> list[list[Found]]:
+        """Return the best experts of each row, without those that do not take such inputs as far as is known."""
+        arrays = [score.detach().float().cpu().numpy() for score in scores]
+        return self._search.find(arrays, self.k_best, partial(self.crowd.is_left_out, shapes=_shapes(inputs)))
 
     def logits(self, scores: Sequence[torch.Tensor], found: list[list[Found]]) -> torch.Tensor:
         """Return the scores of the experts found as (B, K), through which the gate learns."""
@@ -115,10 +118,21 @@ class RemoteMixtureOfExperts(nn.Module):
         least = int(mask.sum(1).min()) if len(mask) else patience.k_min  # without rows nobody lacks anything
         if least < patience.k_min and not self.allow_zero_outputs:
             raise TooFewExperts(
-                f"a row got answers of {least} experts and needs {patience.k_min}; "
+                f"a row got answers of {least} experts and needs {patience.k_min}{self._misfit(found, inputs)}; "
                 f"failures so far: {dict(self.stats.reasons) or 'none, too few experts are declared'}"
             )
         return outputs, mask
+
+    def _misfit(self, found: list[list[Found]], inputs: tuple[torch.Tensor, ...]) -> str:
+        """Say what the experts found take, if it is not what they are given."""
+        given = _shapes(inputs)
+        for place in dict.fromkeys(each.place for row in found for each in row):
+            stub = self._stub(place)
+            specs = list(stub.info.inputs.values()) if stub.has_info else []
+            if specs and tuple(spec.shape for spec in specs) != given:
+                rows = ", ".join(str(TensorSpec.of(tensor[0])) for tensor in inputs)
+                return f": {place.uid} takes {', '.join(map(str, specs))} for each row; given: {rows}"
+        return ""
 
     def _shares(self, found: list[list[Found]], inputs: tuple[torch.Tensor, ...]) -> list[Share]:
         rows: dict[ExpertPlace, list[tuple[int, int]]] = {}
@@ -141,7 +155,7 @@ class RemoteMixtureOfExperts(nn.Module):
         alike = dict.fromkeys(_alike(shares, inputs))
         for share in shares:
             if share.stub.has_info and share not in alike:
-                self.crowd.leave_out(share.stub)
+                self.crowd.leave_out(share.stub, _shapes(inputs))
         return list(alike)
 
     def _stub(self, place: ExpertPlace) -> ExpertStub:
@@ -156,18 +170,22 @@ class RemoteMixtureOfExperts(nn.Module):
         return f"grid_size={self.grid_size}, k_best={self.k_best}"
 
 
+def _shapes(inputs: Sequence[torch.Tensor]) -> Shapes:
+    return tuple(tuple(tensor.shape[1:]) for tensor in inputs)
+
+
 def _alike(shares: list[Share], inputs: tuple[torch.Tensor, ...]) -> list[Share]:
     """Return those whose experts take inputs of these shapes and give one tensor, all of the kind that most are.
 
     There is no mean of different kinds, and one that lies about itself must not spoil it for the others.
     """
-    shapes = [tuple(tensor.shape[1:]) for tensor in inputs]
+    shapes = _shapes(inputs)
     kinds = {
         share: (tuple(info.inputs.values()), tuple(info.outputs.values()))
         for share in shares
         if share.stub.has_info and len((info := share.stub.info).grad_outputs) == len(info.outputs) == 1
     }
-    fitting = Counter(kind for kind in kinds.values() if [spec.shape for spec in kind[0]] == shapes)
+    fitting = Counter(kind for kind in kinds.values() if tuple(spec.shape for spec in kind[0]) == shapes)
     if not fitting:
         return []
     usual = fitting.most_common(1)[0][0]

@@ -8,7 +8,7 @@ where it was is looked up in the swarm: its server may have moved to another rel
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal
@@ -101,30 +101,48 @@ class ExpertStub:
                 stub._info = info
                 self.link.strangers.discard(stub)
 
+    def forward(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Return the outputs of a forward pass."""
+        return self.finish_forward(self.link.ask(self._forward(inputs)), inputs[0].shape[0])
+
     def begin_forward(self, inputs: Sequence[torch.Tensor]) -> Future[Payload]:
         """Send a forward pass; leave the inputs alone until it is finished."""
-        sent = dict(zip(self.info.inputs, inputs, strict=True))
-        return self._send(schema.FORWARD, sent, self.info.outputs, len(inputs[0]))
+        return self.link.begin(self._forward(inputs))
+
+    def _forward(self, inputs: Sequence[torch.Tensor]) -> Callable[[Node], Awaitable[Payload]]:
+        info = self.info
+        sent = dict(zip(info.inputs, inputs, strict=True))
+        return self._request(schema.FORWARD, sent, info.outputs, inputs[0].shape[0])
 
     def finish_forward(self, payload: Payload, rows: int) -> list[torch.Tensor]:
         return self._received(payload, self.info.outputs, rows)
 
+    def backward(self, inputs: Sequence[torch.Tensor], grads: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Return the gradients of the floating-point inputs, for those of the floating-point outputs."""
+        return self.finish_backward(self.link.ask(self._backward(inputs, grads)), inputs[0].shape[0])
+
     def begin_backward(self, inputs: Sequence[torch.Tensor], grads: Sequence[torch.Tensor]) -> Future[Payload]:
         """Send a backward pass: all inputs, and the gradients of the floating-point outputs."""
+        return self.link.begin(self._backward(inputs, grads))
+
+    def _backward(
+        self, inputs: Sequence[torch.Tensor], grads: Sequence[torch.Tensor]
+    ) -> Callable[[Node], Awaitable[Payload]]:
         sent = dict(zip(self.info.inputs, inputs, strict=True))
         sent.update(zip(self.info.grad_outputs, grads, strict=True))
-        return self._send(schema.BACKWARD, sent, self.info.grads, len(inputs[0]))
+        return self._request(schema.BACKWARD, sent, self.info.grads, inputs[0].shape[0])
 
     def finish_backward(self, payload: Payload, rows: int) -> list[torch.Tensor]:
         """Return the gradients of the floating-point inputs."""
         return self._received(payload, self.info.grads, rows)
 
-    def _send(
+    def _request(
         self, method: str, tensors: dict[str, torch.Tensor], expected: dict[str, TensorSpec], rows: int
-    ) -> Future[Payload]:
+    ) -> Callable[[Node], Awaitable[Payload]]:
+        """Return what asks for a pass, where the node lives."""
         payload = encode(tensors, self._said, compression=self.options.compression)
         most = most_bytes(TensorSpec(spec.dtype, (rows, *spec.shape)) for spec in expected.values())
-        return self.link.begin(lambda node: self._answer(node, method, payload, most))
+        return lambda node: self._answer(node, method, payload, most)
 
     def _answer(self, node: Node, method: str, payload: Sendable, max_reply: int) -> Awaitable[Payload]:
         place, timeout_s = self.place, self.options.timeout_s

@@ -53,7 +53,7 @@ class RemoteSwitchMixtureOfExperts(RemoteMixtureOfExperts):
         shaken = x * torch.empty_like(x).uniform_(1 - self.jitter, 1 + self.jitter) if self.training else x
         scores = self.scores(shaken)
         probabilities = [torch.softmax(score, 1) for score in scores]
-        found = self.find(self._dropped(scores))
+        found = self.find(self._dropped(scores), (x, *more))
         outputs, mask = self.ask(found, (x, *more))
         if self.training:
             self._count(found)

@@ -126,8 +126,14 @@ class Epochs:
 
     def _end(self, outlook: Outlook) -> None:
         options, state = self._options, self._state
-        # Those of the last group count although their first report of this epoch may be on its way.
-        together = max(outlook.num_together, min(self._group_size, outlook.num_peers))
+        if self._together(outlook) == 1:
+            # Nobody, by the last look. Epochs may be shorter than the time between two: who ends them alone for lack
+            # of news leaves everybody else waiting in an epoch that is over.
+            outlook = self._tracker.look()
+            if outlook.epoch > state.epoch:
+                self._catch_up(outlook)
+                return
+        together = self._together(outlook)
         # Not on the parameters' device: there it would take room from the training while others are waited for.
         means = None if options.use_local_updates else [mean.cpu() for mean in self.gradients.means()]
         round_: Round | None = None
@@ -163,6 +169,11 @@ class Epochs:
         if round_ is not None and is_due and len(present := present_in(round_)) > 1:
             self._average_state(len(present))
             self._resume()
+
+    def _together(self, outlook: Outlook) -> int:
+        """Return how many peers end this epoch, as far as is known."""
+        # Those of the last group count although their first report of this epoch may be on its way.
+        return max(outlook.num_together, min(self._group_size, outlook.num_peers))
 
     def _step(self, means: Sequence[torch.Tensor] | None = None) -> None:
         """Take the step of the swarm with these gradients, or those that are here, and begin the next epoch.

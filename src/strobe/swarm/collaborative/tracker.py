@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import random
 import time
 from typing import Final
@@ -48,6 +49,8 @@ class Tracker:
         self._mark = ""
         self._is_ready = False
         self._is_leaving = False
+        #: when it will look by itself
+        self._next_look = math.inf
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -70,7 +73,9 @@ class Tracker:
         outlook = self.outlook
         self._is_ready = outlook.is_ready
         is_changed = (epoch, is_averaging) != (before.epoch, before.is_averaging)
-        is_news = is_changed or (outlook.is_ready and not was_ready)
+        # How soon to look is known once a peer's pace is: before, the end of an epoch seems far off.
+        is_sooner = time.monotonic() + outlook.look_again_s < self._next_look
+        is_news = is_changed or is_sooner or (outlook.is_ready and not was_ready)
         if is_news and self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop is closed with its DHT
                 self._loop.call_soon_threadsafe(self._wake.set)
@@ -146,8 +151,10 @@ class Tracker:
     async def _look_regularly(self, node: Node) -> None:
         # Not `while True`: before Python 3.12 wait_for forgets that it was cancelled if what it waits for comes then.
         while not self._is_leaving:
+            wait_s = self.outlook.look_again_s
+            self._next_look = time.monotonic() + wait_s
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self.outlook.look_again_s)
+                await asyncio.wait_for(self._wake.wait(), wait_s)
             self._wake.clear()
             try:
                 await self._look(node)

@@ -264,13 +264,14 @@ class DHT:
             raise UsageError("this DHT has not started; call start()")
         if os.getpid() != self._pid:
             raise UsageError(f"this DHT belongs to process {self._pid}; make one in this process ({os.getpid()})")
-        if not return_future and self._host.replies_here():
+        if return_future:
+            return self._host.submit(job)
+        if self._host.replies_here():
             raise UsageError(
                 "waiting for the DHT in its own thread would take for ever: await the node's own coroutine, or what "
                 "the call gives with return_future=True"
             )
-        reply = self._host.submit(job)
-        return reply if return_future else reply.result()
+        return self._host.run(job)
 
 
 def _give_up(host: Host) -> None:

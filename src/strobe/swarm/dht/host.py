@@ -18,7 +18,7 @@ from strobe.errors import Error
 from strobe.swarm.dht.attempt import Attempt
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.options import Options
-from strobe.swarm.dht.reply import Reply
+from strobe.swarm.dht.reply import Reply, Wait
 from strobe.swarm.dht.validator import CompositeValidator, RecordValidator
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.cipher import AES_GCM, Suite
@@ -93,7 +93,10 @@ class Host(Protocol):
         """Return where the node is reached now, if there is one."""
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
-        """Run a job; DhtStopped if there is no node any more."""
+        """Begin a job; DhtStopped if there is no node any more."""
+
+    def run(self, job: Job[_Result]) -> _Result:
+        """Return what comes of a job."""
 
     def replies_here(self) -> bool:
         """Whether it is this very thread that replies come from: who waits for one in it waits for ever."""
@@ -111,7 +114,7 @@ class ThreadHost:
         self._ready: Reply[Address] = Reply()
         self._node: Node | None = None
         #: what is awaited, for whom, and what instead of it if it fails
-        self._jobs: dict[asyncio.Future[Any], tuple[Reply[Any], Callable[[], Awaitable[Any]] | None]] = {}
+        self._jobs: dict[asyncio.Future[Any], tuple[Reply[Any] | Wait[Any], Callable[[], Awaitable[Any]] | None]] = {}
         self._lock = threading.Lock()  # for posting to the loop, and for saying that nobody may any more
         self._is_over = False
         self._thread = threading.Thread(target=self._run, name="strobe-dht", daemon=True)
@@ -127,11 +130,19 @@ class ThreadHost:
 
     def submit(self, job: Job[_Result]) -> Reply[_Result]:
         reply: Reply[_Result] = Reply()
+        self._post(job, reply)
+        return reply
+
+    def run(self, job: Job[_Result]) -> _Result:
+        wait: Wait[_Result] = Wait()
+        self._post(job, wait)
+        return wait.result()
+
+    def _post(self, job: Job[Any], reply: Reply[Any] | Wait[Any]) -> None:
         with self._lock:
             if self._is_over:
                 raise DhtStopped("this DHT was shut down; make a new one")
             self._loop.call_soon_threadsafe(self._begin, job, reply)
-        return reply
 
     def replies_here(self) -> bool:
         return threading.current_thread() is self._thread
@@ -145,7 +156,7 @@ class ThreadHost:
         if self._thread.is_alive():
             raise DhtStopped(f"the DHT's thread did not end within {timeout_s:g} s; a job on it blocks")
 
-    def _begin(self, job: Job[Any], reply: Reply[Any]) -> None:
+    def _begin(self, job: Job[Any], reply: Reply[Any] | Wait[Any]) -> None:
         if self._is_over:
             reply.fail(_unfinished())
         elif self._node is None:
@@ -162,7 +173,10 @@ class ThreadHost:
                 self._follow(self._loop.create_task(_awaited(lambda: result)), reply)
 
     def _follow(
-        self, work: asyncio.Future[Any], reply: Reply[Any], otherwise: Callable[[], Awaitable[Any]] | None = None
+        self,
+        work: asyncio.Future[Any],
+        reply: Reply[Any] | Wait[Any],
+        otherwise: Callable[[], Awaitable[Any]] | None = None,
     ) -> None:
         self._jobs[work] = reply, otherwise
         reply.when_cancelled(functools.partial(self._cancel, work))

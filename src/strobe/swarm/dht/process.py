@@ -65,7 +65,7 @@ class ProcessHost:
 
     def address(self) -> Address | None:
         try:
-            return self.submit(_address_of).result() if self._plan.may_move else None
+            return self.run(_address_of) if self._plan.may_move else None
         except DhtStopped:
             return None
 
@@ -86,6 +86,9 @@ class ProcessHost:
             raise DhtStopped("the DHT's process died; make a new one")
         reply.when_cancelled(lambda: self._cancel(number))
         return reply
+
+    def run(self, job: Job[_Result]) -> _Result:
+        return self.submit(job).result()
 
     def replies_here(self) -> bool:
         return threading.current_thread() is self._receiver

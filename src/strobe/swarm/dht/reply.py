@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 _Result = TypeVar("_Result")
 
@@ -49,3 +50,43 @@ class Reply(Future[_Result]):
         if self._when_cancelled is not None:
             self._when_cancelled()
         return True
+
+
+class Wait(Generic[_Result]):
+    """A reply for the one thread that does nothing but wait for it: a lock in the place of a future and its condition.
+
+    Those are code that a thread which has slept finds in no cache: about a sixth of what a small call costs its caller.
+    """
+
+    __slots__ = ("_error", "_is_there", "_result")
+
+    _result: _Result
+
+    def __init__(self) -> None:
+        self._error: BaseException | None = None
+        self._is_there = threading.Lock()
+        self._is_there.acquire()
+
+    def result(self) -> _Result:
+        """Wait for the result. Once."""
+        self._is_there.acquire()
+        if self._error is None:
+            return self._result
+        try:
+            raise self._error
+        finally:
+            del self  # the error's traceback has this frame: each would keep the other alive
+
+    def resolve(self, result: _Result) -> None:
+        self._result = result
+        self._is_there.release()
+
+    def fail(self, error: BaseException) -> None:
+        self._error = error
+        self._is_there.release()
+
+    def cancelled(self) -> bool:
+        return False
+
+    def when_cancelled(self, action: Callable[[], object]) -> None:
+        """Nobody can."""

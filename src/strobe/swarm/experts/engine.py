@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from strobe.swarm.experts.meter import Meter
-from strobe.swarm.experts.schema import check_rows
+from strobe.swarm.experts.schema import are_rows, check_rows
 from strobe.swarm.experts.work import Batch, Job, Slice, WorkQueue
 from strobe.swarm.net.network import PeerRefused
 from strobe.swarm.tensors import TensorSpec
@@ -72,8 +72,9 @@ class Engine:
                 outputs = backend.forward(inputs)
             elapsed_s = time.perf_counter() - started
         # A module may change its mind about what it gives; its clients were told what to expect.
-        given = {name: TensorSpec.of(output) for name, output in zip(pool.gives, outputs, strict=True)}
-        check_rows(backend.uid, pool.gives, given, inputs[0].shape[0])
+        if not are_rows(pool.gives, outputs) or outputs[0].shape[0] != inputs[0].shape[0]:
+            given = {name: TensorSpec.of(output) for name, output in zip(pool.gives, outputs, strict=True)}
+            check_rows(backend.uid, pool.gives, given, inputs[0].shape[0])
         return outputs, elapsed_s
 
 
@@ -130,7 +131,7 @@ def _unpacked(batch: Batch, outcomes: list[Outcome]) -> list[Slice]:
 
 def _hand_out(slices: list[Slice], outputs: list[torch.Tensor], outcomes: list[Outcome]) -> None:
     start = 0
-    num_rows = sum(part.stop - part.start for part in slices)
+    num_rows = sum([part.stop - part.start for part in slices])
     for job, first, last in slices:
         stop = start + last - first
         job.parts.append(_rows(outputs, start, stop, num_rows))

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
+import torch
 
 from strobe.errors import Error
 from strobe.swarm.net.network import Payload
 from strobe.swarm.tensors import TensorSpec
+from strobe.swarm.tensors.dtypes import dtype_of
 from strobe.swarm.tensors.layout import DEFAULT_BOUNDS, ITEM_BYTES
 
 #: the methods that a server of experts answers
@@ -107,6 +109,16 @@ def check_names(uid: str, expected: Iterable[str], given: Iterable[str]) -> None
     """SchemaMismatch unless tensors are called as those expected."""
     if set(given) != set(expected):
         raise SchemaMismatch(f"{uid} has {', '.join(sorted(expected))}; given: {', '.join(sorted(given))!r:.200}")
+
+
+def are_rows(expected: Mapping[str, TensorSpec], tensors: Sequence[torch.Tensor]) -> bool:
+    """Tell whether tensors are exactly those expected, in their order. If they are not, `check_rows` can tell why."""
+    rows = tensors[0].shape[:1]
+    for spec, tensor in zip(expected.values(), tensors, strict=True):
+        shape = tensor.shape
+        if shape[:1] != rows or shape[1:] != spec.shape or tensor.dtype is not dtype_of(spec.dtype):
+            return False
+    return rows not in ((), (0,))
 
 
 def check_rows(

@@ -104,7 +104,8 @@ class WorkQueue:
 
     def __init__(self, *, max_waiting: int = 2048) -> None:
         self._max_waiting = max_waiting
-        self._ready = threading.Condition()
+        self._lock = threading.RLock()  # taken as such: by way of the condition it takes two calls more
+        self._ready = threading.Condition(self._lock)
         self._pools: set[Pool] = set()
         self._busy: set[ExpertBackend] = set()
         self._due: dict[PeerId, float] = {}
@@ -118,7 +119,7 @@ class WorkQueue:
 
     def put(self, job: Job) -> None:
         """Let a job wait for its turn; PeerBusy if there is no room for more, or no more for this client."""
-        with self._ready:
+        with self._lock:
             if self._is_closed:
                 raise PeerBusy("this server is shutting down", _MOST_WAIT_S)
             self._admit(job.client)
@@ -143,7 +144,7 @@ class WorkQueue:
         pool = job.pool
         if pool.typical_s > QUICK_S or self._pools or self._busy:
             return None
-        with self._ready:
+        with self._lock:
             if self._pools or self._busy or self._is_closed or job.rows > pool.backend.info.max_batch_size:
                 return None
             self._busy.add(pool.backend)
@@ -153,7 +154,7 @@ class WorkQueue:
         """Forget a job that nobody waits for, and the memory that it holds; rows that are being computed stay so."""
         if job.taken == job.rows:
             return
-        with self._ready:
+        with self._lock:
             pool = job.pool
             kept = [entry for entry in pool.waiting if entry[2] is not job]
             if len(kept) == len(pool.waiting):
@@ -166,7 +167,7 @@ class WorkQueue:
 
     def take(self) -> Batch | None:
         """Wait for work and return the batch that is due first; None when the queue is closed."""
-        with self._ready:
+        with self._lock:
             while True:
                 if self._is_closed:
                     return None
@@ -184,7 +185,7 @@ class WorkQueue:
 
     def done(self, batch: Batch, elapsed_s: float) -> None:
         """Let the expert of a batch work again."""
-        with self._ready:
+        with self._lock:
             self._busy.discard(batch.pool.backend)
             if elapsed_s > 0:  # else nothing of it could be computed
                 batch.pool.took(elapsed_s)
@@ -195,7 +196,7 @@ class WorkQueue:
 
     def close(self) -> list[Job]:
         """End every `take`; return what was waiting."""
-        with self._ready:
+        with self._lock:
             self._is_closed = True
             left = [job for pool in self._pools for _, _, job in pool.waiting]
             self._pools.clear()

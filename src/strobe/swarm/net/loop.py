@@ -1,7 +1,7 @@
 """The event loop that peers run on: uvloop where it is installed (a fifth less CPU per call), else asyncio's own.
 
-Of asyncio's the one that watches sockets, also on Windows, where it is not the usual one: with that a node hears no
-datagram any more once one of its own has come back as undeliverable (CPython's issues 91227 and 127057).
+Of asyncio's the one that watches sockets, also on Windows, where it is not the usual one: that one stops reading
+datagrams when the system reports that one of ours was undeliverable, against which there is only `undelivered`.
 """
 
 from __future__ import annotations

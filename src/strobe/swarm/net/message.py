@@ -110,12 +110,13 @@ def parts(number: int, is_reply: bool, message: bytes, size: int) -> list[bytes]
 
 
 class Assembly:
-    """Messages of which some parts have come: few, small, and forgotten when newer ones push them out."""
+    """Messages of which some parts have come: few, small, forgotten when newer ones push them out or none come."""
 
-    __slots__ = ("_pieces",)
+    __slots__ = ("_is_growing", "_pieces")
 
     def __init__(self) -> None:
         self._pieces: dict[tuple[int, bool], list[bytes | None]] = {}
+        self._is_growing = False
 
     def add(self, part: bytes, room_for: int = 16) -> bytes | None:
         """Return the message that this part completes."""
@@ -131,14 +132,18 @@ class Assembly:
             pieces = self._pieces[key] = [None] * count
         if len(pieces) != count:
             return None
+        self._is_growing = True
         pieces[index] = part[_PART.size :]
         if None in pieces:
             return None
         del self._pieces[key]
         return b"".join(piece for piece in pieces if piece is not None)
 
-    def clear(self) -> None:
-        self._pieces.clear()
+    def sweep(self) -> None:
+        """Forget all if nothing was added since the last sweep: parts that are sent again come sooner."""
+        if not self._is_growing:
+            self._pieces.clear()
+        self._is_growing = False
 
     def __len__(self) -> int:
         return len(self._pieces)

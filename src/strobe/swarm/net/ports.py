@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeAlias
 from strobe.errors import CommError
 from strobe.swarm.net.network import Contact, PeerId
 from strobe.swarm.net.packet import SAFE_BYTES
+from strobe.swarm.net.undelivered import leave_unreported
 
 #: (host, port) or IPv6's (host, port, flow, scope)
 SocketAddress: TypeAlias = tuple[Any, ...]
@@ -172,6 +173,7 @@ def _bind_pair(host: str, port: int) -> tuple[socket.socket, socket.socket]:
         listener.bind(address)
         datagrams.bind((address[0], listener.getsockname()[1], *address[2:]))
         listener.listen(128)
+        leave_unreported(datagrams)
         for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
             with contextlib.suppress(OSError):  # macOS refuses what Linux silently caps
                 datagrams.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)

@@ -1,7 +1,8 @@
 """Answered once: the requests of a session that were seen, and the replies that may have to be sent again.
 
-A reply is kept until the peer says (with a later request) that it has all up to there, for two sweeps, or until newer
-ones need its room. A request whose reply is gone is still known as seen, so its handler never runs twice.
+A reply is kept until the peer says (with a later request) that it has all up to there, until nothing was asked or
+answered for a while, or until newer ones need its room. A request whose reply is gone is still known as seen, so its
+handler never runs twice.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ from strobe.swarm.net.seen import Seen
 
 #: What a session's replies may hold for a peer that does not confirm them: a full window of the longest.
 _MAX_BYTES = 2 << 20
+#: what an entry takes besides its reply: there may be many that are short
+_ENTRY_BYTES = 100
+#: Sweeps, of 4 s each, after which nobody waits any more: callers do so for half a minute unless told otherwise. One
+#: whose path is down asks for as long without being heard, and its reply has to be here when the path is back.
+QUIET_SWEEPS = 8
 
 
 class Running:
@@ -38,15 +44,20 @@ class Large:
 
 
 RUNNING = Running()
-#: most sessions are quiet, and a set of their own would be a tenth of what they take
-_NONE: frozenset[int] = frozenset()
 Kept = bytes | Running | Sent | Large
+
+
+def _cost(kept: Kept | None) -> int:
+    """Return what an entry takes of a session's room; large replies are on the peer's account."""
+    if isinstance(kept, bytes):
+        return _ENTRY_BYTES + len(kept)
+    return _ENTRY_BYTES if isinstance(kept, Sent) else 0
 
 
 class Replies:
     """What became of the peer's requests, in the order in which they were last asked for."""
 
-    __slots__ = ("_account", "_bytes", "_floor", "_is_closed", "_kept", "_seen", "_stale")
+    __slots__ = ("_account", "_bytes", "_floor", "_is_closed", "_kept", "_quiet_sweeps", "_seen")
 
     def __init__(self, account: Account) -> None:
         self._account = account
@@ -54,8 +65,8 @@ class Replies:
         self._seen = Seen()
         self._floor = 0
         self._kept: dict[int, Kept] = {}
-        #: of those that are kept, the ones that were there at the last sweep already
-        self._stale: set[int] | frozenset[int] = _NONE
+        #: sweeps since anything was asked or answered
+        self._quiet_sweeps = 0
         self._bytes = 0
 
     def is_new(self, number: int) -> bool:
@@ -76,23 +87,25 @@ class Replies:
                     done.append(known)
             for known in done:
                 self.drop(known)
-        self._kept[number] = RUNNING
+        self._put(number, RUNNING)
 
     def keep(self, number: int, reply: bytes | Large) -> None:
         """Put a reply in the place of a request that is running."""
         if self._kept.get(number) is not RUNNING or self._is_closed:
             return
-        self._kept[number] = reply
+        self._put(number, reply)
         if isinstance(reply, Large):
             self._account.take_out(reply.size)
-        else:
-            self._bytes += len(reply)
-            if self._bytes > _MAX_BYTES:
-                self._make_room(number)
+
+    def _put(self, number: int, kept: Kept) -> None:
+        self._quiet_sweeps = 0
+        self._kept[number] = kept
+        self._bytes += _cost(kept)
+        if self._bytes > _MAX_BYTES:
+            self._make_room(number)
 
     def _make_room(self, newest: int) -> None:
-        small = [number for number, kept in self._kept.items() if isinstance(kept, bytes) and number != newest]
-        for number in small:
+        for number in [number for number, kept in self._kept.items() if _cost(kept) and number != newest]:
             if self._bytes <= _MAX_BYTES // 2:  # not one by one for each reply to come
                 return
             self.drop(number)
@@ -100,9 +113,8 @@ class Replies:
     def drop(self, number: int) -> None:
         """Forget a reply; the request stays seen."""
         kept = self._kept.pop(number, None)
-        if isinstance(kept, bytes):
-            self._bytes -= len(kept)
-        elif isinstance(kept, Large):
+        self._bytes -= _cost(kept)
+        if isinstance(kept, Large):
             self._account.free_out(kept.size)
 
     def find(self, number: int) -> Kept | None:
@@ -110,13 +122,13 @@ class Replies:
         kept = self._kept.pop(number, None)
         if kept is not None:  # asked for again, so it is missing: the last to make room
             self._kept[number] = kept
-            self._stale -= {number}
+            self._quiet_sweeps = 0
         return kept
 
     def hand_over(self, number: int, way: object) -> None:
         """Note that a stream took over a large reply that was kept until now."""
         self.drop(number)
-        self._kept[number] = Sent(way)
+        self._put(number, Sent(way))
 
     def lose_sent(self, way: object) -> None:
         """Forget what a stream took over that has ended: some of it may not have arrived."""
@@ -124,11 +136,11 @@ class Replies:
             self.drop(number)
 
     def sweep(self) -> None:
-        """Drop what nobody asked for since the last sweep; what is running stays."""
-        for number in self._stale:
-            if self._kept.get(number) is not RUNNING:
+        """Note that time has passed: what is kept goes when nobody has come for it in long; what is running stays."""
+        self._quiet_sweeps += 1
+        if self._quiet_sweeps > QUIET_SWEEPS:
+            for number in [number for number, kept in self._kept.items() if kept is not RUNNING]:
                 self.drop(number)
-        self._stale = set(self._kept) if self._kept else _NONE
 
     def close(self) -> None:
         """Keep nothing any more: the session is gone, and nobody sweeps it."""

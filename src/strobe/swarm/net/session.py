@@ -234,8 +234,9 @@ class Session:
     def rest(self) -> None:
         """Give back what can be made again: called when the session has been quiet for a while."""
         self._warm.cool()
-        self._assembly.clear()
-        self.is_resting = self.is_idle and not len(self.replies) and self.elsewhere is None
+        self._assembly.sweep()  # no request has begun of late, but one or a reply may be coming in parts
+        is_clear = not (self.replies or self._assembly or self.elsewhere)
+        self.is_resting = self.is_idle and is_clear
 
     def _warm_up(self) -> tuple[Cipher, Cipher]:
         self.is_resting = False

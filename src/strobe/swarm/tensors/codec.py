@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from strobe.errors import UsageError
 from strobe.swarm.net.network import Payload, Pieces
@@ -30,7 +31,7 @@ from strobe.swarm.tensors.layout import (
     parse,
     size_of,
     split,
-    write,
+    write_head,
 )
 
 #: between a tensor's name and that of a part of it, and before it in metadata; so no name has it
@@ -39,6 +40,8 @@ _COMPRESSED: Final = "compressed" + _MARK
 #: headers that are remembered, and the longest of them: strangers choose what they are
 _NUM_KNOWN: Final = 512
 _SHORT: Final = 1024
+#: of those that are written, the most tensors that one has
+_FEW: Final = 8
 
 
 class TensorSpec(msgspec.Struct, frozen=True):
@@ -67,22 +70,40 @@ def encode(
     `compression` applies to floating-point tensors; NotFinite if it cannot. Metadata is text, for whatever else a
     message says.
     """
-    content: dict[str, tuple[str, tuple[int, ...], memoryview]] = {}
-    said = dict(metadata or {})
-    for name, tensor in tensors.items():
-        if _MARK in name or not name or name.startswith("__"):
+    said = metadata or {}
+    for name in tensors:
+        if _MARK in name or not name or name[:2] == "__":
             raise UsageError(f"a tensor cannot be called {name!r}: no {_MARK!r}, no leading '__', not empty")
+    if compression != "none":
+        tensors, said = _compressed(tensors, said, compression)
+    described = tuple([(name, tensor.dtype, tensor.shape) for name, tensor in tensors.items()])
+    head, order = (_known_form if len(described) <= _FEW else _form)(described, tuple(said.items()))
+    return Pieces([head, *[memory_of(tensors[name]) for name in order]])
+
+
+def _compressed(
+    tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str], compression: str
+) -> tuple[Mapping[str, torch.Tensor], Mapping[str, str]]:
+    """Return the parts of all tensors by their names, and what is said with how to put them together."""
+    content: dict[str, torch.Tensor] = {}
+    said = dict(metadata)
+    for name, tensor in tensors.items():
         parts: dict[str, torch.Tensor] = {"": tensor}
-        if compression != "none" and tensor.is_floating_point() and tensor.numel():
+        if tensor.is_floating_point() and tensor.numel():
             parts = c.codec(compression).compress(tensor.detach())
             said[_COMPRESSED + name] = f"{compression}{_MARK}{code_of(tensor.dtype)}"
-        for part, values in parts.items():
-            content[f"{name}{_MARK}{part}" if part else name] = (
-                code_of(values.dtype),
-                tuple(values.shape),
-                memory_of(values),
-            )
-    return write(content, said)
+        content.update((f"{name}{_MARK}{part}" if part else name, values) for part, values in parts.items())
+    return content, said
+
+
+def _form(
+    described: tuple[tuple[str, torch.dtype, torch.Size], ...], metadata: tuple[tuple[str, str], ...]
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return the header of tensors of these names, dtypes and shapes, and in which order they follow."""
+    return write_head({name: (code_of(dtype), tuple(shape)) for name, dtype, shape in described}, dict(metadata))
+
+
+_known_form = lru_cache(maxsize=_NUM_KNOWN)(_form)
 
 
 class _Entry(NamedTuple):
@@ -159,19 +180,23 @@ _known_plan = lru_cache(maxsize=_NUM_KNOWN)(_plan)
 
 
 def _restored(name: str, entry: _Entry, content: memoryview, finite: bool) -> torch.Tensor:
-    arrays = {
-        part: array_at(content[slot.data_offsets[0] : slot.data_offsets[1]], slot.dtype, slot.shape)
-        for part, slot in entry.parts.items()
-    }
-    code, array = entry.spec.dtype, arrays[""]
-    is_plain = entry.compression == "none"
-    if is_plain:
+    spec, compression, parts = entry
+    code = spec.dtype
+    if compression == "none":
+        array = _array(content, parts[""])
         values = tensor_of(array, code)
         if code == "BOOL" and array.size and array.view(np.uint8).max() > 1:
             raise MalformedTensors(f"tensor {name!r:.80} has truth values other than 0 and 1")
+        is_good = not finite or (c.is_array_finite(array) if code in ("F32", "F64") else c.is_finite(values))
     else:
-        parts = {part: tensor_of(held, entry.parts[part].dtype) for part, held in arrays.items()}
-        values = c.codec(entry.compression).restore(parts, dtype_of(code))
-    if finite and not (c.is_array_finite(array) if is_plain and code in ("F32", "F64") else c.is_finite(values)):
+        restored = {part: tensor_of(_array(content, slot), slot.dtype) for part, slot in parts.items()}
+        values = c.codec(compression).restore(restored, dtype_of(code))
+        is_good = not finite or c.is_finite(values)
+    if not is_good:
         raise c.NotFinite(f"{name} has NaN or infinite values")
     return values
+
+
+def _array(content: memoryview, slot: Slot) -> NDArray[Any]:
+    begin, end = slot.data_offsets
+    return array_at(content[begin:end], slot.dtype, slot.shape)

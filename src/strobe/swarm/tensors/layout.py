@@ -1,8 +1,7 @@
 """The layout of safetensors: eight bytes of length, a JSON header, then the bytes of all tensors, back to back.
 
 What is read may come from a stranger: every size is checked against every other before a view of it is handed out, and
-nothing is copied. Messages with the same header go out again and again: it is put together once. Knows names, dtype
-codes and shapes; neither torch nor what the tensors mean.
+nothing is copied. Knows names, dtype codes and shapes; neither torch nor what the tensors mean.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from strobe.errors import Error
-from strobe.swarm.net.network import Payload, Pieces
+from strobe.swarm.net.network import Payload
 
 #: bytes per element
 ITEM_BYTES: Final[dict[str, int]] = {
@@ -37,9 +35,6 @@ _METADATA: Final = "__metadata__"
 #: Where the tensors begin, so that none of them lies across its own alignment.
 _ALIGNMENT: Final = 64
 _MAX_NAME: Final = 256
-#: headers that are remembered, of so many tensors at most
-_NUM_KNOWN: Final = 256
-_FEW: Final = 8
 
 
 class MalformedTensors(Error):
@@ -77,32 +72,22 @@ def size_of(dtype: str, shape: tuple[int, ...]) -> int:
     return ITEM_BYTES[dtype] * math.prod(shape)
 
 
-def write(
-    tensors: Mapping[str, tuple[str, tuple[int, ...], memoryview]], metadata: Mapping[str, str] | None = None
-) -> Pieces:
-    """Return header and tensors (dtype, shape, bytes) as one payload, without copying the tensors."""
+def write_head(
+    described: Mapping[str, tuple[str, tuple[int, ...]]], metadata: Mapping[str, str]
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return what stands before tensors (dtype, shape), and the order in which their bytes follow it."""
     # Widest first: each then begins at a multiple of its item, whatever the sizes of those before it.
-    ordered = list(tensors.items())
-    if len(ordered) > 1:
-        ordered.sort(key=lambda item: -ITEM_BYTES[item[1][0]])
-    described = tuple((name, dtype, shape) for name, (dtype, shape, _) in ordered)
-    head = (_known_head if len(described) <= _FEW else _head)(described, tuple((metadata or {}).items()))
-    return Pieces((head, *(content for _, (_, _, content) in ordered)))
-
-
-def _head(described: tuple[tuple[str, str, tuple[int, ...]], ...], metadata: tuple[tuple[str, str], ...]) -> bytes:
-    header: dict[str, Any] = {_METADATA: dict(metadata)} if metadata else {}
+    order = tuple(sorted(described, key=lambda name: -ITEM_BYTES[described[name][0]]))
+    header: dict[str, Any] = {_METADATA: metadata} if metadata else {}
     offset = 0
-    for name, dtype, shape in described:
+    for name in order:
+        dtype, shape = described[name]
         end = offset + size_of(dtype, shape)
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": (offset, end)}
         offset = end
     packed = msgspec.json.encode(header)
     packed += b" " * (-(len(packed) + _LENGTH.size) % _ALIGNMENT)
-    return _LENGTH.pack(len(packed)) + packed
-
-
-_known_head = lru_cache(maxsize=_NUM_KNOWN)(_head)
+    return _LENGTH.pack(len(packed)) + packed, order
 
 
 class Header(NamedTuple):

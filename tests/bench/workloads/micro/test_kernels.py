@@ -15,7 +15,7 @@ from strobe.bench.workload import NotHere, Workload
 from strobe.bench.workloads.layers import native
 from strobe.bench.workloads.micro.attention import attention
 from strobe.bench.workloads.micro.cvt_convs import cvt_convs
-from strobe.bench.workloads.micro.embedding_bag import embedding_bag
+from strobe.bench.workloads.micro.embedding_bag import Bits, embedding_bag
 from strobe.bench.workloads.micro.gemm import gemm
 from strobe.bench.workloads.micro.layers import LAYERS
 from strobe.bench.workloads.micro.linear import LinearTask, take_own_product
@@ -135,6 +135,14 @@ def test_bytes_are_those_of_public_scores() -> None:
     copy, triad = (set_up(memory(operation, 1), 1).work().bytes for operation in ("copy", "triad"))
     assert (copy, triad) == (2e6, 3e6)
     assert set_up(optimizer_step("adamw", (10,)), 1).work().bytes == 10 * 4 * 7
+
+
+@pytest.mark.parametrize("bits", [32, 8, 4])
+def test_a_turn_of_the_ring_asks_for_nearly_all_rows(bits: Bits) -> None:
+    bag = embedding_bag(1000, 16, 5, bits)
+    set_up(bag, batch_size=8)
+    assert len(torch.cat(bag.ring).unique()) > 0.95 * 1000
+    assert torch.equal(bag.step(len(bag.ring) + 2), bag.step(2))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there tf32 exists")

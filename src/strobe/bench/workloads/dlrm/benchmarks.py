@@ -12,8 +12,10 @@ from typing import Any
 
 from strobe.bench.spec import Benchmark, Latency, Tier
 
-#: version 2: MLPs start with weights that keep signals alive however deep they are; work and sizes are the same
-_declare = partial(Benchmark, model="DLRM", version=2, owner="strobe", units="ex/s")
+#: version 2: MLPs start with weights that keep signals alive however deep they are; work and sizes are the same;
+#: 3: steps take turns on so many batches that no cache holds their rows, and tiny-100k is checked in 64 bits,
+#: training is held to its updates, 8 bits to less
+_declare = partial(Benchmark, model="DLRM", version=3, owner="strobe", units="ex/s")
 _ootb = "strobe.bench.workloads.dlrm.ootb"
 _training = partial(_declare, implementation="OOTB", mode="Training", workload=f"{_ootb}:training", tolerance=1e-2)
 _inference = partial(
@@ -51,7 +53,10 @@ _MERGED = (
 _OWN = "linear layers by a kernel of our own, weights laid out beforehand"
 _INT8_TABLES = "tables in 8 bits, with a scale and an offset per row"
 _INT4_TABLES = "tables in 4 bits, with a scale and an offset per row"
-_INT8_MLP = "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per example"
+_INT8_MLP = (
+    "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per example",
+    "what layers make of their mean inputs, as calibrated, is exact and in their biases",
+)
 
 
 def _tiny(name: str, tier: Tier, lower_tier: Tier, **parameters: Any) -> tuple[Benchmark, ...]:
@@ -74,22 +79,22 @@ def _tiny(name: str, tier: Tier, lower_tier: Tier, **parameters: Any) -> tuple[B
             config=f"{name}-embed8-fp32",
             tier="full",
             parameters={**parameters, "bits": 8, "is_int8": False},
-            tolerance=0.1,
+            tolerance=0.01,  # errs by 0.004 to 0.007
             changes=(*_MERGED, _OWN, _INT8_TABLES),
         ),
         optimized(
             config=f"{name}-embed8-int8",
             tier=lower_tier,
             parameters={**parameters, "bits": 8, "is_int8": True},
-            tolerance=0.2,
-            changes=(*_MERGED, _INT8_TABLES, _INT8_MLP),
+            tolerance=0.1,  # errs by 0.06 to 0.07
+            changes=(*_MERGED, _INT8_TABLES, *_INT8_MLP),
         ),
         optimized(
             config=f"{name}-embed4-int8",
             tier="full",
             parameters={**parameters, "bits": 4, "is_int8": True},
-            tolerance=0.3,
-            changes=(*_MERGED, _INT4_TABLES, _INT8_MLP),
+            tolerance=0.17,  # errs by 0.09 to 0.12
+            changes=(*_MERGED, _INT4_TABLES, *_INT8_MLP),
         ),
     )
 
@@ -146,9 +151,9 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         tier="full",
         batch_sizes=(1024,),
         max_batch=1024,
-        parameters={"config": "A.1dev-embed4-fp32", "bits": 4, "is_int8": True},
-        tolerance=0.3,
-        changes=(*_MERGED, _INT8_MLP),
+        parameters={"config": "A.1dev-embed4-fp32", "bits": 4, "is_int8": True, "num_exact": 8},
+        tolerance=0.3,  # errs by 0.16 to 0.26
+        changes=(*_MERGED, *_INT8_MLP, "the first eight layers of the top MLP stay in 32 bits"),
     ),
     *(
         _training(

@@ -46,6 +46,11 @@ class DlrmConfig:
         return self.bottom[-1]
 
     @property
+    def row_bytes(self) -> int:
+        """Size of a stored row: 4 bits have a scale and an offset in 16 bits behind them."""
+        return self.width // 2 + 4 if self.embedding_bits == 4 else self.width * 4
+
+    @property
     def table_bound(self) -> float:
         """Greatest value in a fresh table, for which dot products of pooled rows are about one.
 

@@ -9,15 +9,17 @@ Shapes: B examples of one process, G examples of all, T tables of one process, D
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from strobe.bench.workload import Work
 from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
-from strobe.bench.workloads.dlrm.ootb import DlrmTask
+from strobe.bench.workloads.dlrm.ootb import DlrmTask, DlrmTraining
 from strobe.bench.workloads.group import AllToAll, Group, join_group
-from strobe.bench.workloads.ootb import OotbTraining
+from strobe.bench.workloads.learning import Learned, Lesson, tensors_of
 from strobe.bench.workloads.task import Batch
 
 
@@ -60,7 +62,7 @@ class ParallelDlrm(nn.Module):
         return self.interaction(dense_BF, received_XD.unflatten(0, (-1, batch)).transpose(0, 1))
 
 
-class ModelParallelTraining(OotbTraining):
+class ModelParallelTraining(DlrmTraining):
     """A batch is that of all processes together; every process draws it whole and takes what is its own."""
 
     def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
@@ -96,11 +98,18 @@ class ModelParallelTraining(OotbTraining):
         """Describe the step of all processes together."""
         return self.whole_work
 
-    def reference(self, index: int) -> torch.Tensor:
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """Give what this process has: its tables as the whole model numbers them, and the MLPs."""
+        own = zip(self.model.dealt[self.group.rank], self.model.tables, strict=True)
+        tables = {f"tables.{index}.{name}": value for index, table in own for name, value in tensors_of(table).items()}
+        return {**tables, **tensors_of(self.model.interaction.module)}
+
+    def reference(self, index: int) -> Learned:
         """Give the losses of this process's examples in steps 0 to `index`, trained on the whole batch."""
         dtype = self.task.reference_dtype
         model = self.build_model(dtype)
         optimizer = self.task.optimizer(model)
+        lesson = Lesson(model, optimizer, self.tensors())
         own = slice(self.group.rank * self.part_size, (self.group.rank + 1) * self.part_size)
         losses: list[torch.Tensor] = []
         for step in range(index + 1):
@@ -110,7 +119,7 @@ class ModelParallelTraining(OotbTraining):
             self.task.loss(output, batch.target).backward()
             optimizer.step()
             losses.append(self.task.loss(output[own], batch.target[own]).detach())
-        return torch.stack(losses)
+        return lesson.end(losses)
 
 
 def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> ModelParallelTraining:

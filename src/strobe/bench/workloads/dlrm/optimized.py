@@ -15,10 +15,10 @@ from torch import nn
 from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables, row_bytes
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.interaction import multiply_pairs
-from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
-from strobe.bench.workloads.dlrm.ootb import DlrmTask
+from strobe.bench.workloads.dlrm.model import CONFIGS
+from strobe.bench.workloads.dlrm.ootb import DlrmInference, DlrmTask, DlrmTraining
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
-from strobe.bench.workloads.layers.int8_linear import quantize_linears
+from strobe.bench.workloads.layers.int8_linear import mean_inputs, quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch
 
@@ -33,17 +33,23 @@ class StoredDlrmTask(DlrmTask):
         return sum(len(rows) for rows in batch.inputs[1]) * row_bytes(self.config.width, self.bits)
 
 
+class OptimizedDlrmInference(OptimizedInference, DlrmInference):
+    """On OOTB's ring."""
+
+
+class OptimizedDlrmTraining(OptimizedTraining, DlrmTraining):
+    """On OOTB's ring."""
+
+
 class FastDlrm(nn.Module):
     """One lookup for all tables, and products of those pairs alone that the top MLP sees.
 
     Shapes: B batch, F dense features.
     """
 
-    def __init__(self, model: Dlrm, bits: Bits, is_int8: bool) -> None:
+    def __init__(self, bottom: nn.Module, tables: FastTables, top: nn.Module) -> None:
         super().__init__()
-        self.tables = FastTables(model.tables, bits)
-        replace = quantize_linears if is_int8 else pack_linears
-        self.bottom, self.top = replace(model.bottom), replace(model.top)
+        self.bottom, self.tables, self.top = bottom, tables, top
 
     def forward(
         self, dense_BF: torch.Tensor, rows: tuple[torch.Tensor, ...], offsets: tuple[torch.Tensor, ...]
@@ -51,22 +57,33 @@ class FastDlrm(nn.Module):
         return self.top(multiply_pairs(self.bottom(dense_BF), self.tables(rows, offsets)))
 
 
-def optimize(model: nn.Module, examples: Sequence[Batch], bits: Bits, is_int8: bool) -> Callable[..., Any]:
-    """Merge tables, in so many bits, and quantise the MLPs if asked."""
-    fast: Callable[..., Any] = FastDlrm(model, bits, is_int8).eval()
+def optimize(
+    model: nn.Module, examples: Sequence[Batch], bits: Bits, is_int8: bool, num_exact: int = 0
+) -> Callable[..., Any]:
+    """Merge tables, in so many bits, and quantise the MLPs if asked, but for the first layers of the top one."""
+    if is_int8:
+        means = mean_inputs(model, [batch.inputs for batch in examples])
+        # Each has a ReLU behind it. Examples differ most here, and deeper layers keep rounding but not the differences.
+        exact, rest = model.top[: 2 * num_exact], model.top[2 * num_exact :]
+        bottom, top = quantize_linears(model.bottom, means), nn.Sequential(exact, quantize_linears(rest, means))
+    else:
+        bottom, top = pack_linears(model.bottom), pack_linears(model.top)
+    fast: Callable[..., Any] = FastDlrm(bottom, FastTables(model.tables, bits), top).eval()
     return fast
 
 
 def inference(
-    config: str, bits: Bits, is_int8: bool, alpha: float = 0.0, tolerance: float = 1e-3
-) -> OptimizedInference:
+    config: str, bits: Bits, is_int8: bool, num_exact: int = 0, alpha: float = 0.0, tolerance: float = 1e-3
+) -> OptimizedDlrmInference:
     """Make the workload of a published configuration with tables in so many bits."""
-    return OptimizedInference(
-        StoredDlrmTask(CONFIGS[config], alpha, bits), partial(optimize, bits=bits, is_int8=is_int8), tolerance
+    return OptimizedDlrmInference(
+        StoredDlrmTask(CONFIGS[config], alpha, bits),
+        partial(optimize, bits=bits, is_int8=is_int8, num_exact=num_exact),
+        tolerance,
     )
 
 
-def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OptimizedTraining:
+def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OptimizedDlrmTraining:
     """Make the workload of a published configuration."""
     task = DlrmTask(CONFIGS[config], alpha)
 
@@ -74,4 +91,4 @@ def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> Optimi
         fast: Callable[..., Any] = LearningDlrm(model, lr=task.optimizer(model).param_groups[0]["lr"])
         return fast
 
-    return OptimizedTraining(task, optimize, tolerance)
+    return OptimizedDlrmTraining(task, optimize, tolerance)

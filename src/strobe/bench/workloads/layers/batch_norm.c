@@ -21,6 +21,9 @@ typedef struct {
     int is_relu;
 } norm;
 
+/* What a ReLU leaves at least; without one NaN, below which nothing is. NaN itself is not below anything and stays. */
+static float least_of(const norm *n) { return n->is_relu ? 0 : NAN; }
+
 void norm_forward(const norm *given, int threads) {
     const norm n = *given;
 #pragma omp parallel num_threads(threads)
@@ -51,11 +54,11 @@ void norm_forward(const norm *given, int threads) {
             }
             double mean = sum / n.rows, variance = squares / n.rows - mean * mean;
             n.mean[c] = (float)mean;
-            n.inverse[c] = (float)(1 / sqrt((variance > 0 ? variance : 0) + n.eps));
+            n.inverse[c] = (float)(1 / sqrt((variance < 0 ? 0 : variance) + n.eps));
             n.running_mean[c] += n.momentum * ((float)mean - n.running_mean[c]);
             n.running_var[c] += n.momentum * ((float)(variance * n.rows / (n.rows - 1)) - n.running_var[c]);
         }
-        float *restrict scale = part, *restrict shift = square, least = n.is_relu ? 0 : -INFINITY;
+        float *restrict scale = part, *restrict shift = square, least = least_of(&n);
         for (long c = 0; c < channels; c++) {
             scale[c] = n.weight[c] * n.inverse[c];
             shift[c] = n.bias[c] - n.mean[c] * scale[c];
@@ -68,12 +71,12 @@ void norm_forward(const norm *given, int threads) {
             if (beside)
                 for (long c = 0; c < channels; c++) {
                     float value = x[c] * scale[c] + shift[c] + beside[c];
-                    y[c] = value > least ? value : least;
+                    y[c] = value < least ? least : value;
                 }
             else
                 for (long c = 0; c < channels; c++) {
                     float value = x[c] * scale[c] + shift[c];
-                    y[c] = value > least ? value : least;
+                    y[c] = value < least ? least : value;
                 }
         }
     }
@@ -86,7 +89,7 @@ void norm_backward(const norm *given, int threads) {
         long me = omp_get_thread_num(), all = omp_get_num_threads(), channels = n.channels;
         double *sums = n.room + 2 * me * channels;
         float *restrict part = n.parts + 2 * me * channels, *restrict along = part + channels;
-        float least = n.is_relu ? 0 : -INFINITY;
+        float least = least_of(&n);
         long end = n.rows * (me + 1) / all;
         memset(sums, 0, 2 * channels * sizeof *sums);
         for (long start = n.rows * me / all; start < end; start += CHUNK) {
@@ -96,7 +99,7 @@ void norm_backward(const norm *given, int threads) {
                 const float *restrict grad_y = n.grad_y + row * channels, *restrict mean = n.mean;
                 float *restrict grad = (n.grad_residual ? n.grad_residual : n.grad_x) + row * channels; /* past the ReLU */
                 for (long c = 0; c < channels; c++) {
-                    float g = y[c] > least ? grad_y[c] : 0;
+                    float g = y[c] <= least ? 0 : grad_y[c];
                     grad[c] = g;
                     part[c] += g;
                     along[c] += g * (x[c] - mean[c]);

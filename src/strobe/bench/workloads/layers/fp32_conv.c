@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) __m256 fetch(const float *from, int
 
 static inline __attribute__((always_inline)) void finish(const convolution *c, __m256 sum, long pixel, long column) {
     if (c->residual) sum = _mm256_add_ps(sum, _mm256_loadu_ps(c->residual + pixel * c->outputs + column));
-    if (c->is_relu) sum = _mm256_max_ps(sum, _mm256_setzero_ps());
+    if (c->is_relu) sum = _mm256_max_ps(_mm256_setzero_ps(), sum); /* gives the second of two that do not compare: NaN stays */
     _mm256_storeu_ps(c->y + c->places[pixel] + column, sum);
 }
 
@@ -100,7 +100,7 @@ void excite(float *x, const float *squeeze, const float *squeeze_bias, const flo
             float sum = 0;
             for (long c = 0; c < channels; c++) sum += squeeze[s * channels + c] * means[c];
             sum = sum / (float)size + squeeze_bias[s];
-            inner[s] = sum > 0 ? sum : 0;
+            inner[s] = sum < 0 ? 0 : sum; /* NaN stays */
         }
         for (long c = 0; c < channels; c++) {
             float sum = excite_bias[c];

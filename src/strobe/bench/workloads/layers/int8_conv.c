@@ -1,10 +1,11 @@
-/* Convolutions of 7-bit values in channels-last planes, from one to the next without ever leaving 7 bits; AVX2.
+/* Convolutions of 7-bit values in channels-last planes, from one to the next without ever leaving 7 bits; AVX2, or
+ * VNNI where there is.
  *
- * As in int8_linear.c, values take 0..127 and weights -63..63, so that eight products fit 16 bits before they are widened.
+ * Values take 0..127 and weights -63..63, as int8_dot.h asks for.
  * Every convolution is the same loop, dense or grouped, over space or over space and time: tables say where the window of
  * a pixel begins and where in a window each four channels lie, and four channels by eight or sixteen outputs are a step.
  */
-#include <immintrin.h>
+#include "int8_dot.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -76,7 +77,6 @@ static inline __attribute__((always_inline)) void finish(const convolution *c, c
 /* Six pixels from `first` (those beyond `end` are the last again) by one panel. */
 static inline __attribute__((always_inline)) void tile(const convolution *c, long first, long end, long panel,
                                                         int vectors, int is_paired) {
-    const __m256i ones = _mm256_set1_epi16(1);
     const __m256i *w = (const __m256i *)c->w + panel * c->num_steps * vectors;
     const uint8_t *x[PIXELS];
     __m256i sums[PIXELS][2];
@@ -97,10 +97,7 @@ static inline __attribute__((always_inline)) void tile(const convolution *c, lon
         for (int i = 0; i < PIXELS; i++) {
             __m256i a = fetch(x[i] + here, is_paired), b = fetch(x[i] + there, is_paired);
 #pragma GCC unroll 2
-            for (int v = 0; v < vectors; v++) {
-                __m256i both = _mm256_add_epi16(_mm256_maddubs_epi16(a, left[v]), _mm256_maddubs_epi16(b, right[v]));
-                sums[i][v] = _mm256_add_epi32(sums[i][v], _mm256_madd_epi16(both, ones));
-            }
+            for (int v = 0; v < vectors; v++) sums[i][v] = dot(sums[i][v], a, left[v], b, right[v]);
         }
     }
     long column = panel * vectors * 8, count = end - first < PIXELS ? end - first : PIXELS;
@@ -127,18 +124,23 @@ void convolve(const convolution *given, int threads) {
     }
 }
 
-/* Pictures [examples, 3, size] to planes of four channels, the last of them zero; x = (q - 64) / inverse. */
-void take_pictures(const float *x, uint8_t *y, const int32_t *places, long examples, long size, float inverse,
-                   int threads) {
+/* Pictures [examples, 3, size] to planes of four channels, the last of them zero; x = (q - 64) / inverse. 7 bits know
+ * neither NaN nor infinity: faults [examples] are NaN where a picture has one, else zero. */
+void take_pictures(const float *x, uint8_t *y, const int32_t *places, float *faults, long examples, long size,
+                   float inverse, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (long example = 0; example < examples; example++)
+    for (long example = 0; example < examples; example++) {
+        float fault = 0;
         for (long i = 0; i < size; i++) {
             uint8_t *to = y + places[example * size + i];
             for (int c = 0; c < 3; c++) {
                 float value = x[(example * 3 + c) * size + i] * inverse + 64.5f;
+                fault += 0 * value;
                 to[c] = (uint8_t)(value < 0 ? 0 : value > 127 ? 127 : value);
             }
         }
+        faults[example] = fault;
+    }
 }
 
 /* Squeeze and excite planes [examples, size, channels] in place; room [examples, channels + squeezed] and

@@ -63,15 +63,17 @@ class Int8Residual(ResidualPlanes):
         return Plane.filled(shape, self.stem.padding, torch.uint8, PICTURE_ZERO)
 
     def take_pictures(self, x: torch.Tensor, plane: Plane, places: torch.Tensor) -> None:
+        self.faults_B1 = torch.empty(len(x), 1)
         load_kernels("int8_conv").take_pictures(
-            *map(address, (x, plane.values, places)),
+            *map(address, (x, plane.values, places, self.faults_B1)),
             *map(ctypes.c_long, (len(x), plane.num_pixels)),
             ctypes.c_float(self.inverse),
             torch.get_num_threads(),
         )
 
     def read_mean(self, sums_BXC: torch.Tensor) -> torch.Tensor:
-        return sums_BXC.mean(1, dtype=torch.float32) * self.unit
+        # What pictures had that 7 bits cannot say, NaN or infinity, is told in the end.
+        return sums_BXC.mean(1, dtype=torch.float32) * self.unit + self.faults_B1
 
 
 def _quantize(parts: BlockParts, seen: Signal) -> tuple[BlockLayers, Signal]:

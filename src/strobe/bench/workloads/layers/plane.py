@@ -28,6 +28,7 @@ Border = tuple[int, ...]
 NO_BORDER: Border = (0, 0, 0)
 #: channels of a picture, whose plane has room for four
 COLOURS = 3
+_GREATEST_POSITION = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,10 @@ class Plane:
     def filled(shape: Sequence[int], border: Border, dtype: torch.dtype, fill: int = 0) -> Plane:
         """Make a plane for values of a shape; the border comes on top."""
         batch, *size, channels = shape
-        outer = [length + 2 * edge for length, edge in zip(size, border, strict=True)]
-        return Plane(torch.full((batch, *outer, channels), fill, dtype=dtype), border)
+        outer = (batch, *(length + 2 * edge for length, edge in zip(size, border, strict=True)), channels)
+        if math.prod(outer) > _GREATEST_POSITION:
+            raise Error(f"our own convolutions count positions in 32 bits, too few for {outer}; take a smaller batch")
+        return Plane(torch.full(outer, fill, dtype=dtype), border)
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -93,11 +96,13 @@ class PlaneConv:
         self.is_relu = is_relu
         self.kernel_size, self.strides, self.padding = _geometry(conv)
         self.groups, self.group_width, self.outputs = conv.groups, conv.in_channels // conv.groups, conv.out_channels
-        self.is_of_pictures = conv.in_channels == COLOURS
+        self.is_of_pictures = conv.in_channels == self.group_width == COLOURS
         per_group = self.outputs // conv.groups
-        if self.outputs % 8 or (self.group_width % 4 and not self.is_of_pictures) or (per_group % 8 and per_group != 4):
+        # Two groups share a vector where both are of four channels, which lie side by side.
+        self.is_paired = conv.groups > 1 and per_group == self.group_width == 4
+        reads, writes = self.group_width % 4 == 0 or self.is_of_pictures, per_group % 8 == 0 or self.is_paired
+        if self.outputs % 8 or not reads or not writes:
             raise Error(f"our own convolutions read four channels of a group at once and write eight: {conv} cannot")
-        self.is_paired = conv.groups > 1 and per_group == 4
         self.vectors = 2 if conv.groups == 1 or per_group % 16 == 0 else 1
         self.residual_scale = 1.0
         self.scales: torch.Tensor | None = None

@@ -15,11 +15,11 @@ import torch
 import torch.nn.functional as F  # noqa: N812 -- its name everywhere
 
 from strobe.bench.workload import Work
+from strobe.bench.workloads.data.ring import ring_length
 from strobe.bench.workloads.data.zipf import draw_rows
 from strobe.bench.workloads.micro.kernel import Kernel
 
 Bits = Literal[32, 8, 4]
-_RING = 4
 #: rows that are drawn and packed at a time, so that a table in few bits never exists in 32
 _PART = 65_536
 _PACK = {8: torch.ops.quantized.embedding_bag_byte_prepack, 4: torch.ops.quantized.embedding_bag_4bit_prepack}
@@ -43,8 +43,10 @@ class EmbeddingBag(Kernel):
         self.table_RX = self._draw_table()
         rng = np.random.default_rng(int(torch.randint(2**31, ())))
         length = batch_size * self.lookups
+        # Rows in few bits have the ring of those in 32.
+        batches = ring_length(lookups=length, num_rows=self.rows, row_bytes=4 * self.width)
         self.ring = [
-            torch.from_numpy(draw_rows(rng, self.rows, length, self.alpha)).to(self.device) for _ in range(_RING)
+            torch.from_numpy(draw_rows(rng, self.rows, length, self.alpha)).to(self.device) for _ in range(batches)
         ]
         self.offsets_B = torch.arange(0, length, self.lookups)
 
@@ -61,7 +63,7 @@ class EmbeddingBag(Kernel):
         return table_RX
 
     def run(self, index: int) -> torch.Tensor:
-        rows_L = self.ring[index % _RING]
+        rows_L = self.ring[index % len(self.ring)]
         if self.bits == 32:
             return F.embedding_bag(rows_L, self.table_RX, self.offsets_B, mode="sum")
         pooled_BD: torch.Tensor = _POOL[self.bits](self.table_RX, rows_L, self.offsets_B, mode=0)
@@ -72,7 +74,7 @@ class EmbeddingBag(Kernel):
         return Work(examples=self.batch_size, flops=0.0, bytes=float(self.batch_size * self.lookups * row_bytes))
 
     def reference(self, index: int) -> torch.Tensor:
-        rows_LX = self.table_RX[self.ring[index % _RING]]
+        rows_LX = self.table_RX[self.ring[index % len(self.ring)]]
         rows_LD = rows_LX if self.bits == 32 else _UNPACK[self.bits](rows_LX)
         return rows_LD.double().unflatten(0, (self.batch_size, self.lookups)).sum(1)
 

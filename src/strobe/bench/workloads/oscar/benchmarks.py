@@ -24,6 +24,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         batch_sizes=(4,),
         max_batch=256,
         fp32=(*_FUSED, "linear layers by a kernel of our own, weights laid out beforehand"),
+        int8_tolerance=0.16,  # errs by 0.10 to 0.11
         int8=(
             *_FUSED,
             "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per token",

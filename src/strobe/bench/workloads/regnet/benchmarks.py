@@ -26,10 +26,11 @@ _sizes = partial(
 )
 
 BENCHMARKS: tuple[Benchmark, ...] = (
-    *_sizes("400MF", {"config": "400MF"}, tier="ci", batch_sizes=(8,), max_batch=256),
-    *_sizes("8GF", {"config": "8GF"}, tier="full", batch_sizes=(8,), max_batch=256),
+    # In 8 bits, 400MF errs by 0.07 to 0.16 and 8GF by 0.12 to 0.20; a lost block of 400MF by 0.20 to 0.34 more.
+    *_sizes("400MF", {"config": "400MF"}, tier="ci", batch_sizes=(8,), max_batch=256, int8_tolerance=0.2),
+    *_sizes("8GF", {"config": "8GF"}, tier="full", batch_sizes=(8,), max_batch=256, int8_tolerance=0.24),
     _family.distributed("400MF", {"config": "400MF"}, tier="ci", devices=2, batch_size=8, max_batch=256),
     _family.distributed("8GF", {"config": "8GF"}, tier="full", devices=8, batch_size=64, max_batch=256),
     *_family.precisions("8GF", {"config": "8GF"}, batch_size=8, max_batch=256),
-    *_sizes("128GF", {"config": "128GF"}, tier="full", batch_sizes=(1,), max_batch=64),
+    *_sizes("128GF", {"config": "128GF"}, tier="full", batch_sizes=(1,), max_batch=64, int8_tolerance=0.24),
 )

@@ -20,6 +20,8 @@ _family = Family(
 _sizes = partial(
     _family.sizes,
     max_batch=64,
+    # With the default seed, two small clips err by 0.12 to 0.18; a lost block by 0.21 to 0.27 more.
+    int8_tolerance=0.22,
     fp32=(
         "batch norms folded into convolutions",
         "convolutions by a kernel of our own, channels last, that adds shortcuts and cuts off below zero as it stores",
@@ -42,6 +44,6 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         batch_sizes=(2,),
         # Norms over two clips, and losses that first rise: 32 bits err by 0.002 (plain loops) to 0.016 (oneDNN) here.
         training_tolerance=0.05,
-        training_version=2,
+        training_version=3,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark
-from strobe.bench.workloads.family import LATENCY, Family
+from strobe.bench.workloads.family import LATENCY, VERSION, Family
 
 _package = "strobe.bench.workloads.xlmr"
 _FUSED = ("one product for queries, keys and values", "fused attention")
@@ -34,7 +34,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *(
         Benchmark(
             model="XLM-R",
-            version=1,
+            version=VERSION,
             owner="strobe",
             units="ex/s",
             implementation="Optimized",
@@ -58,7 +58,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     ),
     Benchmark(
         model="XLM-R",
-        version=1,
+        version=VERSION,
         owner="strobe",
         units="ex/s",
         implementation="OOTB",
