@@ -9,7 +9,7 @@ from strobe.bench import registry
 from strobe.bench.spec import load_workload
 from strobe.bench.workloads.precision import Precision
 from strobe.bench.workloads.reduced import inference
-from strobe.bench.workloads.xlmr import optimized
+from strobe.bench.workloads.xlmr.model import CONFIGS
 from tests.bench.workloads import test_optimized as tiny
 
 pytestmark = pytest.mark.frameworks
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.frameworks
 def test_the_answer_is_right_in_fewer_bits(
     precision: Precision, tolerance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(optimized.CONFIGS, "small", tiny.XLMR_VARIED.config)
+    monkeypatch.setitem(CONFIGS, "small", tiny.XLMR_VARIED.config)
     workload = inference(
         "strobe.bench.workloads.xlmr.optimized:inference", precision, tolerance, config="small", sequence=16
     )
