@@ -85,7 +85,8 @@ def _list(args: argparse.Namespace) -> int:
         )
         for one in found
     ]
-    screen.table(("BENCHMARK", "TIER", "BATCH SIZES", "UNITS", "LATENCY", "VERSION"), rows)
+    header = ("BENCHMARK", "TIER", "BATCH SIZES", "UNITS", "LATENCY", "VERSION")
+    screen.table(header, rows, whole=header, spare=("VERSION", "LATENCY", "UNITS"), lead=1)
     return OK
 
 

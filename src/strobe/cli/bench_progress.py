@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from strobe.cli.render import Screen, cut, duration_text
+from strobe.cli.grid import cut
+from strobe.cli.render import Screen, duration_text
 from strobe.terminal import Terminal
 
 if TYPE_CHECKING:

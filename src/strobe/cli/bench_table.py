@@ -137,6 +137,10 @@ def _print_terminal(records: Sequence[Record], screen: Screen) -> None:
             (*table.HEADER, "Spread", "p99 ms", "Of peak", "Id"),
             [(*table.cells(row), *_more(row)) for row in rows],
             right=("Batch Size", "Score", "p99 ms", "Of peak"),
+            whole=("Batch Size", "Score", "Units", "Id"),
+            spare=("p99 ms", "Of peak", "Spread"),
+            lead=table.HEADER.index("Batch Size"),
+            instead="--csv",
         )
         for text in table.legend(rows):
             screen.out(text)

@@ -11,6 +11,8 @@ from strobe.bench.compare.verdict import Row, Rule
 
 HEADER = ("BENCHMARK", "A", "B", "UNIT", "SPEED-UP", "BOUNDS", "P", "N", "VERDICT")
 RIGHT = ("A", "B", "SPEED-UP", "P", "N")
+#: what a narrow terminal may leave out, the first first
+SPARE = ("N", "P", "UNIT")
 #: a comment longer than this is not read
 MAX_LINES = 20
 #: an upper bound beyond this is no figure
