@@ -119,6 +119,27 @@ def test_a_narrow_terminal_cuts_no_score_key_or_id(
     assert max(map(len, listed.splitlines())) <= width
 
 
+def test_an_empty_file_of_results_is_none_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    assert main(["bench", "table", "--results", str(empty)]) == USAGE
+    assert "`strobe bench run` makes some" in capsys.readouterr().err
+
+
+def test_a_row_that_was_left_out_has_not_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    from strobe.bench.runner.process import Failure
+    from strobe.bench.runner.session import Progress
+    from strobe.cli.bench_progress import ProgressLine
+
+    cell = Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)
+    for text in ("not on this machine: needs CUDA", "killed"):
+        progress = Progress(cell=cell, repeat=1, num_done=1, num_repeats=1, left_s=0.0, outcome=Failure(text))
+        ProgressLine(Screen()).show(progress)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].endswith(": left out: not on this machine: needs CUDA")
+    assert said[1].endswith(": failed: killed")
+
+
 def test_the_overhead_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "run", "--overhead"]) == OK
     assert float(capsys.readouterr().out.split(" %")[0]) < 1.0

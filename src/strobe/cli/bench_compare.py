@@ -212,6 +212,7 @@ def _code(word: str) -> Iterator[Code]:
 
 def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     from strobe.bench.compare import report
+    from strobe.bench.table import count_text
 
     if args.json:
         screen.json(report.as_fields(found))
@@ -236,7 +237,8 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     for name, reason in found.left_out:
         screen.note(f"not compared: {name}: {reason}")
     if found.undecided and not args.confirm:
-        screen.note(f"{len(found.undecided)} row(s) inconclusive: --confirm measures them again, both sides in turns")
+        rows = count_text(len(found.undecided), "row")
+        screen.note(f"{rows} inconclusive: --confirm measures them again, both sides in turns")
 
 
 def print_rows(found: Comparison, screen: Screen) -> None:

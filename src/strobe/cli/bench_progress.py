@@ -49,6 +49,13 @@ def _place(progress: Progress) -> str:
     return f"{progress.num_done}/{progress.num_repeats}{left}, {progress.cell} #{progress.repeat}"
 
 
+def _failure(text: str) -> str:
+    from strobe.bench.records import NOT_HERE
+
+    # What was never tried has not failed.
+    return f"left out: {text}" if text.startswith(NOT_HERE) else f"failed: {text}"
+
+
 def _result(progress: Progress) -> str:
     from strobe.bench.runner.message import Outcome
     from strobe.bench.runner.rows import score
@@ -56,7 +63,7 @@ def _result(progress: Progress) -> str:
 
     outcome, benchmark = progress.outcome, progress.cell.benchmark
     if not isinstance(outcome, Outcome):
-        return f"failed: {outcome.text.splitlines()[0]}" if outcome else ""
+        return _failure(outcome.text.splitlines()[0]) if outcome else ""
     if not outcome.repeat.wall_s:
         return "done; node 0 has the result"
     noisy = f" (noisy: {', '.join(outcome.repeat.noisy)})" if outcome.repeat.noisy else ""

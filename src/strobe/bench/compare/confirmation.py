@@ -21,6 +21,7 @@ from strobe.bench.compare.pairing import Pair, Pairs, pair, pair_implementations
 from strobe.bench.compare.verdict import Row, Rule, gate
 from strobe.bench.latency import decide
 from strobe.bench.records import Latency, Record
+from strobe.bench.table import count_text
 from strobe.errors import UsageError
 
 Side = Literal["A", "B"]
@@ -91,7 +92,7 @@ def confirm(
     for number, target in enumerate(plan, start=1):
         if not open_:
             break
-        report(f"look {number} of {NUM_LOOKS}: {len(open_)} row(s), up to {target} repeats a side, interleaved")
+        report(f"look {number} of {NUM_LOOKS}: {count_text(len(open_), 'row')}, up to {target} repeats a side, interleaved")
         try:
             _take_turns(open_, target, measure)
         except KeyboardInterrupt:

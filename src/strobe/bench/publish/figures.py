@@ -21,7 +21,7 @@ from strobe.bench.compare import (
     report,
 )
 from strobe.bench.compare.comparison import compare
-from strobe.bench.compare.pairing import machine, newest, peculiarities, row_name
+from strobe.bench.compare.pairing import TRIAL, machine, newest, peculiarities, row_name
 from strobe.bench.history import Series, trace
 from strobe.bench.latency import percentile
 from strobe.bench.publish.pareto import ROUNDING, trade_offs
@@ -92,13 +92,11 @@ def _row(record: Record) -> Fields:
         "shown_score": factor * found.median if found else None,
         "samples": [factor * sample for sample in record.samples],
         "samples_are": "processes" if len(record.repeats) == len(record.samples) else "samples",
-        "spread_percent": 100 * found.mad / found.median if found and found.median else None,
+        "spread_percent": found.spread_percent if found else None,
         "is_unstable": bool(found and found.is_unstable),
         "steps_ms": _quantiles(steps_ms),
         "num_steps": len(steps_ms),
         "changes": list(record.changes),
-        "git_commit": record.environment.git_commit,
-        "is_dirty": record.environment.is_dirty,
     }
 
 
@@ -160,6 +158,11 @@ def _code_name(record: Record) -> str:
     return f"{commit}, {place.started_at[:16].replace('T', ' ')}"
 
 
+def _conditions(record: Record) -> list[str]:
+    # A search's trials are points of the same line as the winner, which was measured properly.
+    return [word for word in peculiarities(record) if word != TRIAL]
+
+
 def _curves(records: Iterable[Record]) -> list[Fields]:
     """Return a latency–throughput picture for each task that was measured at more than one point."""
     tasks: dict[tuple[str, str, str], dict[str, list[Fields]]] = defaultdict(lambda: defaultdict(list))
@@ -171,7 +174,7 @@ def _curves(records: Iterable[Record]) -> list[Fields]:
         if is_left_out or not times or not record.samples:
             continue
         task = (record.model, record.mode, without_precision(record.config))
-        tasks[task][" ".join([record.subject, record.config, *peculiarities(record)])].append(
+        tasks[task][" ".join([record.subject, record.config, *_conditions(record)])].append(
             {
                 "batch": record.batch_size,
                 "latency_ms": 1e3 * percentile(times, 0.95),
