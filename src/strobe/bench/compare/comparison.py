@@ -157,8 +157,7 @@ def _kinds(reasons: Iterable[str]) -> list[str]:
     """Return the kinds of noise, each once: what differs only in its numbers is told with the range of these."""
     kinds: dict[tuple[str, ...], list[list[str]]] = {}
     for reason in reasons:
-        words = _NUMBER.split(reason)
-        kinds.setdefault(tuple(words), []).append(_NUMBER.findall(reason))
+        kinds.setdefault(tuple(_NUMBER.split(reason)), []).append(_NUMBER.findall(reason))
     found = []
     for words, numbers in kinds.items():
         ranges = [_range(column) for column in zip(*numbers, strict=True)]
