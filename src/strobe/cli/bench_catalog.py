@@ -121,7 +121,8 @@ def _check(args: argparse.Namespace) -> int:
         for benchmark in unsealed:
             word = "sealed" if args.update else "no seal"
             screen.out(f"{word}: {benchmark.key} version {benchmark.version}")
-        screen.note(f"{count_text(len(benchmarks), 'benchmark')}, {len(broken)} changed, {len(unsealed)} without a seal")
+        checked = count_text(len(benchmarks), "benchmark")
+        screen.note(f"{checked}, {len(broken)} changed, {len(unsealed)} without a seal")
         if unsealed and not args.update:
             screen.note("`strobe bench check --update` seals them")
     return FAILURE if broken or (unsealed and not args.update) else OK

@@ -92,7 +92,8 @@ def confirm(
     for number, target in enumerate(plan, start=1):
         if not open_:
             break
-        report(f"look {number} of {NUM_LOOKS}: {count_text(len(open_), 'row')}, up to {target} repeats a side, interleaved")
+        counted = count_text(len(open_), "row")
+        report(f"look {number} of {NUM_LOOKS}: {counted}, up to {target} repeats a side, interleaved")
         try:
             _take_turns(open_, target, measure)
         except KeyboardInterrupt:

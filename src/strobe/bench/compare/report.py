@@ -71,7 +71,8 @@ def summary(found: Comparison) -> list[str]:
     lines = []
     if (mean := found.geomean) is not None:
         reach = _mean_bounds(mean, found.rule)
-        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({reach}, {table.count_text(mean.num_rows, 'row')})")
+        rows = table.count_text(mean.num_rows, "row")
+        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({reach}, {rows})")
     counts = [f"{found.counts[verdict]} {verdict}" for verdict in _ORDER if verdict in found.counts]
     return [*lines, ", ".join(counts) or "nothing to compare"]
 
