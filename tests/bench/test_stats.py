@@ -126,3 +126,11 @@ def test_unstable_samples_are_told() -> None:
     assert stats.digest([1.0, 2.0, 3.0]).is_unstable
     assert not stats.digest([1.0, 1.01, 0.99]).is_unstable
     assert not stats.digest([5.0]).is_unstable
+
+
+def test_two_repeats_that_agree_do_not_hide_a_third() -> None:
+    few = stats.digest([18_508.0, 8_658.0, 8_626.0])
+    assert few.is_unstable
+    assert few.spread_percent == pytest.approx(57.07, abs=0.01)
+    assert stats.digest([9.0, 10.0, 10.0, 10.0, 99.0]).spread == 0  # of five, one outlier is one
+    assert stats.digest([5.0]).spread_percent is None

@@ -6,7 +6,9 @@ import msgspec
 import pytest
 
 from strobe.bench import table
+from strobe.bench.compare.pairing import row_name
 from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, Record, Repeat
+from strobe.bench.workload import Work
 from tests.bench.compare.results import result
 
 
@@ -77,7 +79,8 @@ def test_markdown_has_the_seeds_columns_and_a_command_per_row() -> None:
     assert row[:7] == ["DLRM", "OOTB", "Inference", "A.1dev-embed4-fp32", "1024", "62.00*", "ex/s"]
     assert row[7] == "±1.6 % n=3"
     assert row[8] == "`strobe bench run dlrm/ootb/inference/A.1dev-embed4-fp32 --batch 1024`"
-    assert lines[-1] == "- * = missed its latency limit"
+    # Bare, the sign would be taken for the beginning of a list.
+    assert lines[-1] == "- `*` = missed its latency limit"
 
 
 def test_a_failure_is_told_below_its_table() -> None:
@@ -151,3 +154,25 @@ def test_rows_of_two_devices_can_be_told_apart() -> None:
         ("cpu", "one-fp32"),
         ("cuda:1", "one-fp32"),
     ]
+
+
+def test_a_search_s_trial_is_marked() -> None:
+    trial = result([1.0], config="one-fp32", is_trial=True)
+    assert table.cells(trial)[3] == "one-fp32 trial"
+    assert row_name(trial).endswith("B=8 trial")
+
+
+def test_fields_say_where_and_under_which_load_it_was_measured() -> None:
+    repeat = Repeat(wall_s=(1.0, 1.0), cpu_s=(1.5, 1.7), inner_loops=4, load_before=0.5, steal_percent=2.0)
+    known = msgspec.structs.replace(
+        _record(),
+        repeats=(repeat,),
+        work=Work(examples=8, flops=6e9, bytes=2e6),
+        environment=Environment(host="bench-1", git_commit="c0ffee", is_dirty=True),
+    )
+    fields = table.as_fields(known)
+    wanted = {"host": "bench-1", "git_commit": "c0ffee", "is_dirty": True, "cpu_s": 1.6, "inner_loops": 4}
+    wanted |= {"load_before": 0.5, "steal_percent": 2.0, "flops": 6e9, "bytes": 2e6, "output_tolerance": 1e-3}
+    assert {name: fields[name] for name in wanted} == wanted
+    bare = table.as_fields(_record(()))
+    assert [bare[name] for name in ("cpu_s", "load_before", "flops", "peak_flops")] == [None] * 4

@@ -18,9 +18,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from strobe.bench.compare.pairing import newest
 from strobe.bench.records import append_records, read_records
-from strobe.bench.registry import find_one
+from strobe.bench.registry import builtin, find_one
 from strobe.bench.runner.options import Cell, Options
+from strobe.bench.table import score_text
 from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL, USAGE, main
 from strobe.cli.bench_peaks import known_peaks
 from strobe.cli.bench_run import _print_pairs
@@ -28,6 +30,7 @@ from strobe.cli.render import Screen
 from strobe.terminal import Terminal
 from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 from tests.bench.known_peaks import PEAKS, know_peaks
+from tests.bench.publish import suite
 
 OWN = Path(__file__).parents[1] / "bench" / "own.py"
 QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
@@ -86,6 +89,57 @@ def test_mistakes_are_usage_errors(arguments: list[str], capsys: pytest.CaptureF
 def test_no_results_yet(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "table"]) == USAGE
     assert "`strobe bench run` makes some" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_a_narrow_terminal_cuts_no_score_key_or_id(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [msgspec.structs.replace(one, id=f"{one.id:>032}") for one in suite.with_card()]
+    append_records(tmp_path / "bench" / "results.jsonl", records)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["bench", "table"]) == OK
+    printed, said = capsys.readouterr()
+    lines = printed.splitlines()
+    assert max(map(len, lines)) <= width
+    for one in newest(records).values():
+        shown = next(line for line in lines if line.endswith(one.id[-8:]))
+        assert score_text(one) in shown
+        assert any(line.lstrip().startswith(one.model) and one.config in line for line in lines)
+    for name in ("Spread", "p99 ms", "Of peak"):
+        assert name in printed or name in said
+    # At 80 a row has two lines, and room for all.
+    assert ("a wider terminal or --csv shows them" in said) == (width > 80)
+    assert main(["bench", "compare", "13a7f3c9", "17a7f3c9"]) == OK
+    compared = capsys.readouterr().out
+    assert "dlrm/optimized/inference/tiny-100k-embed8-int8 B=512" in compared
+    assert "inconclusive" in compared
+    assert "…" not in compared.partition("geometric mean")[0]
+    assert main(["bench", "list"]) == OK
+    listed = capsys.readouterr().out
+    assert all(one.key in listed for one in builtin())
+    assert max(map(len, listed.splitlines())) <= width
+
+
+def test_an_empty_file_of_results_is_none_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    assert main(["bench", "table", "--results", str(empty)]) == USAGE
+    assert "`strobe bench run` makes some" in capsys.readouterr().err
+
+
+def test_a_row_that_was_left_out_has_not_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    from strobe.bench.runner.process import Failure
+    from strobe.bench.runner.session import Progress
+    from strobe.cli.bench_progress import ProgressLine
+
+    cell = Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)
+    for text in ("not on this machine: needs CUDA", "killed"):
+        progress = Progress(cell=cell, repeat=1, num_done=1, num_repeats=1, left_s=0.0, outcome=Failure(text))
+        ProgressLine(Screen()).show(progress)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].endswith(": left out: not on this machine: needs CUDA")
+    assert said[1].endswith(": failed: killed")
 
 
 def test_the_overhead_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,42 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from strobe.cli.render import (
-    cell_width,
-    cut,
-    duration_text,
-    number_text,
-    size_text,
-    table,
-    value_text,
-)
-
-cells = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=30)
-
-
-@given(st.lists(st.lists(cells, min_size=3, max_size=3), max_size=6), st.integers(30, 120))
-def test_a_table_keeps_to_the_width(rows: list[list[str]], width: int) -> None:
-    lines = table(["A", "B", "C"], rows, width=width)
-    assert len(lines) == len(rows) + 1
-    assert all(cell_width(line) <= width for line in lines)
-    assert all("\n" not in line for line in lines)
-
-
-def test_columns_align() -> None:
-    assert table(["NAME", "N"], [["a", "1"], ["日本", "22"]], right=("N",)) == ["NAME   N", "a      1", "日本  22"]
-
-
-def test_without_a_width_nothing_is_cut() -> None:
-    assert table(["A"], [["x" * 500]])[1] == "x" * 500
-
-
-def test_what_is_cut_says_so() -> None:
-    assert cut("abcdef", 4) == "abc…"
-    assert cut("日本語", 4) == "日…"
-    assert table(["A", "B"], [["short", "long" * 10]], width=20)[1] == "short  " + ("long" * 10)[:12] + "…"
+from strobe.cli.render import duration_text, number_text, size_text, value_text
 
 
 @pytest.mark.parametrize(

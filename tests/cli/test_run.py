@@ -312,3 +312,10 @@ class TestRemove:
         assert strobe("run", "trash", "empty", "--older-than", "1", "--json").json["deleted"] == []
         assert strobe("run", "trash", "empty", "--dry-run").out.startswith("would delete 1 run")
         assert strobe("run", "trash", "ls").code == 0
+
+
+def test_a_run_is_also_found_by_the_end_of_its_id_as_the_table_of_results_shows_it(strobe: Strobe, home: Home) -> None:
+    for run_id in ("019a8f00aa3f9a01bc", "019a8f00bb77aa0042", "0042first"):
+        record(home, run_id, project="bench")
+    assert strobe("show", "3f9a01bc", "--json").json["id"] == "019a8f00aa3f9a01bc"
+    assert strobe("show", "0042", "--json").json["id"] == "0042first"  # a beginning comes first

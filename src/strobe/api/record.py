@@ -209,7 +209,7 @@ class Source(Protocol):
         """Return the runs that fit; raise UsageError for filters and orders that make no sense, at once."""
 
     def candidates(self, text: str, entity: str | None, project: str | None) -> Sequence[Record]:
-        """Return runs that `text`, an id, its start or a name, may mean; perhaps others too."""
+        """Return runs that `text`, an id, its start or end, or a name, may mean; perhaps others too."""
 
     def record(self, path: RunPath) -> Record | None:
         """Return a run by its full path, or None."""

@@ -1,4 +1,4 @@
-"""From what a person types to the run that is meant: an id, the start of one, a name, `latest`, `project/…`.
+"""From what a person types to the run that is meant: an id, its start or end, a name, `latest`, `project/…`.
 
 An answer is given only when there is exactly one; otherwise the candidates are named.
 """
@@ -49,7 +49,9 @@ def _matches(text: str, runs: list[Run]) -> list[Run]:
     if len(by_prefix) == 1:
         return by_prefix
     # Names need every run's journal; ids were only directory names.
-    return [run for run in runs if run.name == text] or by_prefix
+    named = [run for run in runs if run.name == text]
+    # Ids of benchmarks' results begin with the time: tables show their end.
+    return named or by_prefix or [run for run in runs if run.id.endswith(text)]
 
 
 def _only(reference: str, candidates: list[Run]) -> Run | None:

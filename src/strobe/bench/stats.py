@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from strobe.bench import student
 
 _CONFIDENCE = 0.95
+#: fewer samples than this have no middle half to speak of
+_FEW = 5
 
 
 def quantile(samples: Sequence[float], fraction: float) -> float:
@@ -44,6 +46,14 @@ def mad(samples: Sequence[float]) -> float:
     return median([abs(sample - middle) for sample in samples])
 
 
+def spread(samples: Sequence[float]) -> float:
+    """Return how far samples lie from their middle: the median absolute deviation, of fewer than five half the range.
+
+    Of three the median absolute deviation is the smaller of the two gaps: two that agree would hide any third.
+    """
+    return mad(samples) if len(samples) >= _FEW else (max(samples) - min(samples)) / 2
+
+
 def iqr(samples: Sequence[float]) -> float:
     """Return the width of the middle half of the samples."""
     return quantile(samples, 0.75) - quantile(samples, 0.25)
@@ -55,7 +65,7 @@ class Digest:
 
     n: int
     median: float
-    mad: float
+    spread: float
     iqr: float
     low: float
     high: float
@@ -63,7 +73,12 @@ class Digest:
     @property
     def is_unstable(self) -> bool:
         """Whether the samples disagree so much (spread over 10 % of the median) that more of them are needed."""
-        return self.n > 1 and self.mad > 0.1 * abs(self.median)
+        return self.n > 1 and self.spread > 0.1 * abs(self.median)
+
+    @property
+    def spread_percent(self) -> float | None:
+        """The spread in percent of the median; None of a single sample, or where the median is zero."""
+        return 100 * self.spread / abs(self.median) if self.n > 1 and self.median else None
 
 
 def digest(samples: Sequence[float]) -> Digest:
@@ -71,7 +86,7 @@ def digest(samples: Sequence[float]) -> Digest:
     return Digest(
         n=len(samples),
         median=median(samples),
-        mad=mad(samples),
+        spread=spread(samples),
         iqr=iqr(samples),
         low=min(samples),
         high=max(samples),

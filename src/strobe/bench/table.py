@@ -28,13 +28,19 @@ FIELDS = (
         "owner",
         "latency_status",
         "latency_limit_ms",
+        "latency_percentile",
         "p50_ms",
         "p90_ms",
         "p95_ms",
         "p99_ms",
     ),
-    *("is_correct", "output_error", "roofline_fraction", "roofline_bound", "energy_j_per_example"),
+    *("is_correct", "output_error", "output_tolerance", "roofline_fraction", "roofline_bound"),
+    *("flops", "bytes", "peak_flops", "peak_bytes_per_s", "energy_j_per_example"),
     *(
+        "cpu_s",
+        "inner_loops",
+        "load_before",
+        "steal_percent",
         "setup_s",
         "compile_s",
         "peak_rss_bytes",
@@ -50,7 +56,7 @@ FIELDS = (
         "fingerprint",
         "softprint",
     ),
-    *("started_at", "command"),
+    *("host", "git_commit", "is_dirty", "started_at", "command"),
 )
 MEANINGS = {
     "*": "missed its latency limit",
@@ -118,12 +124,17 @@ def number_text(value: float) -> str:
 
 
 def spread_text(record: Record) -> str:
-    """Return the median absolute deviation of the repeats in percent of their median, and how many there are."""
+    """Return the spread of the repeats in percent of their median, and how many there are."""
     if not record.samples:
         return ""
     found = record.digest()
-    share = f"±{100 * found.mad / found.median:.1f} % " if found.n > 1 and found.median else ""
+    share = "" if found.spread_percent is None else f"±{found.spread_percent:.1f} % "
     return f"{share}n={found.n}" + ("~" if is_noisy(record) else "")
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return a number of things: 1 row, 2 rows."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def is_noisy(record: Record) -> bool:
@@ -158,11 +169,11 @@ def system_title(record: Record) -> str:
     return ", ".join(parts)
 
 
-def legend(records: Sequence[Record]) -> list[str]:
-    """Return what the signs mean that these rows have."""
+def legend(records: Sequence[Record]) -> dict[str, str]:
+    """Return the signs that these rows have, and what each means."""
     seen = "".join(signs(record) for record in records if record.samples)
     seen += "~" if any(is_noisy(record) for record in records) else ""
-    return [f"{sign} = {meaning}" for sign, meaning in MEANINGS.items() if sign in seen]
+    return {sign: meaning for sign, meaning in MEANINGS.items() if sign in seen}
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -182,7 +193,9 @@ def markdown_tables(records: Iterable[Record]) -> str:
         lines = [(*cells(row), spread_text(row), f"`{row.command}`") for row in rows]
         table = markdown((*HEADER, "Spread", "Reproduce"), lines)
         failures = [f"`{row.benchmark}` {score_text(row)}: {row.error.splitlines()[0]}" for row in rows if row.error]
-        notes = [f"- {text}" for text in (*legend(rows), *failures)]
+        # In backticks: a bare `*` begins a list and `#` a heading.
+        meanings = [f"`{sign}` = {meaning}" for sign, meaning in legend(rows).items()]
+        notes = [f"- {text}" for text in (*meanings, *failures)]
         parts.append("\n\n".join(filter(None, [f"**{system_title(rows[-1])}**", table, "\n".join(notes)])))
     return "\n\n".join(parts)
 
@@ -202,7 +215,7 @@ def as_fields(record: Record) -> dict[str, Any]:
         "score": found.median if found else None,
         "units": record.unit,
         "signs": signs(record),
-        "spread": found.mad if found else None,
+        "spread": found.spread if found else None,
         "repeats": len(record.samples),
         "metric": record.metric,
         "better": record.better,
@@ -211,15 +224,25 @@ def as_fields(record: Record) -> dict[str, Any]:
         "owner": record.owner,
         "latency_status": latency.status if latency else None,
         "latency_limit_ms": latency.limit_ms if latency else None,
+        "latency_percentile": latency.percentile if latency else None,
         "p50_ms": latency.p50_ms if latency else None,
         "p90_ms": latency.p90_ms if latency else None,
         "p95_ms": latency.p95_ms if latency else None,
         "p99_ms": latency.p99_ms if latency else None,
         "is_correct": correctness.is_correct if correctness else None,
         "output_error": correctness.error if correctness else None,
+        "output_tolerance": correctness.tolerance if correctness else None,
         "roofline_fraction": roofline.fraction if roofline else None,
         "roofline_bound": roofline.bound if roofline else None,
+        "flops": record.work.flops if record.work else None,
+        "bytes": record.work.bytes if record.work else None,
+        "peak_flops": roofline.peak_flops if roofline else None,
+        "peak_bytes_per_s": roofline.peak_bytes_per_s if roofline else None,
         "energy_j_per_example": record.energy_j_per_example,
+        "cpu_s": stats.median(cpu_s) if (cpu_s := [one for repeat in record.repeats for one in repeat.cpu_s]) else None,
+        "inner_loops": max((repeat.inner_loops for repeat in record.repeats), default=None),
+        "load_before": max((load for one in record.repeats if (load := one.load_before) is not None), default=None),
+        "steal_percent": max((part for one in record.repeats if (part := one.steal_percent) is not None), default=None),
         "setup_s": max((repeat.setup_s for repeat in record.repeats), default=None),
         "compile_s": max((repeat.compile_s for repeat in record.repeats), default=None),
         "peak_rss_bytes": max((repeat.peak_rss_bytes for repeat in record.repeats), default=None),
@@ -234,6 +257,9 @@ def as_fields(record: Record) -> dict[str, Any]:
         "error": record.error,
         "fingerprint": record.environment.fingerprint,
         "softprint": record.environment.softprint,
+        "host": record.environment.host,
+        "git_commit": record.environment.git_commit,
+        "is_dirty": record.environment.is_dirty,
         "started_at": record.environment.started_at,
         "command": record.command,
     }

@@ -18,7 +18,7 @@ def register(commands: Subparsers) -> None:
         "list",
         _list,
         summary="list the benchmarks",
-        examples=["strobe bench list", "strobe bench list --tier smoke", "strobe bench list dlrm xlmr/optimized"],
+        examples=["strobe bench list", "strobe bench list --tier smoke", "strobe bench list dlrm xlm-r/optimized"],
     )
     add_selection(listing)
     check = add_command(
@@ -43,7 +43,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "benchmark",
         nargs="*",
         metavar="BENCHMARK",
-        help="a key, its beginning (dlrm, dlrm/ootb), a glob ('*/int8'), or the path of a .py file with benchmarks",
+        help="a key, its beginning (dlrm, dlrm/ootb), a glob ('*-int8'), or the path of a .py file with benchmarks",
     )
     parser.add_argument("--tier", choices=("smoke", "ci", "full"), help="a tier, with those within it")
     parser.add_argument(
@@ -85,12 +85,14 @@ def _list(args: argparse.Namespace) -> int:
         )
         for one in found
     ]
-    screen.table(("BENCHMARK", "TIER", "BATCH SIZES", "UNITS", "LATENCY", "VERSION"), rows)
+    header = ("BENCHMARK", "TIER", "BATCH SIZES", "UNITS", "LATENCY", "VERSION")
+    screen.table(header, rows, whole=header, spare=("VERSION", "LATENCY", "UNITS"), lead=1)
     return OK
 
 
 def _check(args: argparse.Namespace) -> int:
     from strobe.bench import registry, seal
+    from strobe.bench.table import count_text
     from strobe.cli import FAILURE, OK
     from strobe.cli.render import Screen
 
@@ -119,7 +121,8 @@ def _check(args: argparse.Namespace) -> int:
         for benchmark in unsealed:
             word = "sealed" if args.update else "no seal"
             screen.out(f"{word}: {benchmark.key} version {benchmark.version}")
-        screen.note(f"{len(benchmarks)} benchmarks, {len(broken)} changed, {len(unsealed)} without a seal")
+        checked = count_text(len(benchmarks), "benchmark")
+        screen.note(f"{checked}, {len(broken)} changed, {len(unsealed)} without a seal")
         if unsealed and not args.update:
             screen.note("`strobe bench check --update` seals them")
     return FAILURE if broken or (unsealed and not args.update) else OK

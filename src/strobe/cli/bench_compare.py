@@ -236,6 +236,7 @@ def _code(word: str) -> Iterator[Code]:
 
 def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     from strobe.bench.compare import report
+    from strobe.bench.table import count_text
 
     if args.json:
         screen.json(report.as_fields(found))
@@ -243,7 +244,7 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     if args.markdown:
         screen.out(report.markdown(found, link=args.link or _page(args), are_systems=args.systems))
         return
-    screen.table(report.HEADER, [report.cells(row) for row in found.rows], right=report.RIGHT)
+    print_rows(found, screen)
     for row in found.rows:
         for note in row.notes:
             screen.out(f"{row.name}: {note}")
@@ -260,7 +261,16 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     for name, reason in found.left_out:
         screen.note(f"not compared: {name}: {reason}")
     if found.undecided and not args.confirm:
-        screen.note(f"{len(found.undecided)} row(s) inconclusive: --confirm measures them again, both sides in turns")
+        rows = count_text(len(found.undecided), "row")
+        screen.note(f"{rows} inconclusive: --confirm measures them again, both sides in turns")
+
+
+def print_rows(found: Comparison, screen: Screen) -> None:
+    """Print the table of a comparison."""
+    from strobe.bench.compare import report
+
+    rows = [report.cells(row) for row in found.rows]
+    screen.table(report.HEADER, rows, right=report.RIGHT, whole=report.HEADER, spare=report.SPARE, lead=1)
 
 
 def _by_reason(rows: Sequence[Row]) -> dict[str, list[str]]:

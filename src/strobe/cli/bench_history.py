@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from strobe.cli.bench_compare import add_confirmation, measurable_here, measuring
+from strobe.cli.bench_compare import add_confirmation, measurable_here, measuring, print_rows
 from strobe.cli.bench_table import add_results, read_results, results_of
 from strobe.cli.parser import Subparsers, add_command
 
@@ -101,12 +101,11 @@ def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen
         factor, unit = scale_of(series.levels[-1].value, last.unit)
         now = number_text(factor * series.levels[-1].value)
         rows.append((series.name, str(len(series.records)), course, now, unit, against, steps))
-    screen.table(_HEADER, rows, right=("SESSIONS", "NOW", "AGAINST BEST"))
+    numbers = ("SESSIONS", "NOW", "AGAINST BEST")
+    screen.table(_HEADER, rows, right=numbers, whole=(*numbers, "UNIT"), spare=("COURSE",), lead=1)
     if confirmed is not None:
-        from strobe.bench.compare import report
-
         screen.out()
-        screen.table(report.HEADER, [report.cells(row) for row in confirmed.rows], right=report.RIGHT)
+        print_rows(confirmed, screen)
     elif any(series.is_worse for series in found):
         screen.note("slower than at its best: --confirm measures it again, then and now, in turns")
 

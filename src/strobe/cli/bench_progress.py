@@ -6,7 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from strobe.cli.render import Screen, cut, duration_text
+from strobe.cli.grid import cut
+from strobe.cli.render import Screen, duration_text
 from strobe.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -80,6 +81,13 @@ def _place(progress: Progress) -> str:
     return f"{progress.num_done}/{progress.num_repeats}{left}, {progress.cell} #{progress.repeat}"
 
 
+def _failure(text: str) -> str:
+    from strobe.bench.records import NOT_HERE
+
+    # What was never tried has not failed.
+    return f"left out: {text}" if text.startswith(NOT_HERE) else f"failed: {text}"
+
+
 def _result(progress: Progress) -> str:
     from strobe.bench.runner.message import Outcome
     from strobe.bench.runner.rows import score
@@ -87,7 +95,7 @@ def _result(progress: Progress) -> str:
 
     outcome, benchmark = progress.outcome, progress.cell.benchmark
     if not isinstance(outcome, Outcome):
-        return f"failed: {outcome.text.splitlines()[0]}" if outcome else ""
+        return _failure(outcome.text.splitlines()[0]) if outcome else ""
     if not outcome.repeat.wall_s:
         return "done; node 0 has the result"
     noisy = f" (noisy: {', '.join(outcome.repeat.noisy)})" if outcome.repeat.noisy else ""

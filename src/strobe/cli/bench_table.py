@@ -73,7 +73,7 @@ def read_results(args: argparse.Namespace) -> list[Record]:
     path = results_of(args)
     settle_results(args)
     if not path.is_file():
-        raise UsageError(f"{path}: no results yet; `strobe bench run` makes some")
+        raise UsageError(_none_yet(path))
     return list(read_records(path))
 
 
@@ -86,6 +86,10 @@ def settle_results(args: argparse.Namespace) -> None:
     if taken := settle(path):
         rows = f"{len(taken)} row{'s' if len(taken) > 1 else ''}"
         Screen(args).note(f"{rows} of a session that did not end taken in; runs of them: strobe bench import {path}")
+
+
+def _none_yet(path: Path) -> str:
+    return f"{path}: no results yet; `strobe bench run` makes some"
 
 
 def _table(args: argparse.Namespace) -> int:
@@ -108,6 +112,8 @@ def _table(args: argparse.Namespace) -> int:
         ]
         if not records:
             raise UsageError(f"no result of {' '.join(args.benchmark)} in {results_of(args)}; `strobe bench run` it")
+    if not records:
+        raise UsageError(_none_yet(results_of(args)))
     print_table(args, records if args.all else list(newest(records).values()), Screen(args))
     return OK
 
@@ -137,9 +143,13 @@ def _print_terminal(records: Sequence[Record], screen: Screen) -> None:
             (*table.HEADER, "Spread", "p99 ms", "Of peak", "Id"),
             [(*table.cells(row), *_more(row)) for row in rows],
             right=("Batch Size", "Score", "p99 ms", "Of peak"),
+            whole=("Batch Size", "Score", "Units", "Id"),
+            spare=("p99 ms", "Of peak", "Spread"),
+            lead=table.HEADER.index("Batch Size"),
+            instead="--csv",
         )
-        for text in table.legend(rows):
-            screen.out(text)
+        for sign, meaning in table.legend(rows).items():
+            screen.out(f"{sign} = {meaning}")
         for row in rows:
             if row.error:
                 screen.out(f"{row_name(row)}: {row.error}")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from strobe.api.rows import flatten
-from strobe.cli.render import Screen, duration_text, number_text, size_text, table, value_text
+from strobe.cli.grid import lay_out
+from strobe.cli.render import Screen, duration_text, number_text, size_text, value_text
 from strobe.sdk.report.spark import sparkline
 
 _MAX_ROWS = 30
@@ -64,9 +65,9 @@ def _section(screen: Screen, title: str, header: list[str], rows: list[list[str]
     yield ""
     yield screen.style(title, "bold")
     width = None if screen.width is None else screen.width - 2
-    lines = table(header, shown, right=_NUMBERS, width=width)
-    yield "  " + screen.style(lines[0], "dim")
-    yield from ("  " + line for line in lines[1:])
+    grid = lay_out(header, shown, right=_NUMBERS, width=width)
+    yield from ("  " + screen.style(line, "dim") for line in grid.head)
+    yield from ("  " + line for line in grid.body)
     if len(shown) < len(rows):
         yield f"  … {len(rows) - len(shown)} more; --all shows them"
 

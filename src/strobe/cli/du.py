@@ -59,6 +59,6 @@ def _print_runs(screen: Screen, usage: Usage, limit: int | None) -> None:
         [str(run.run), size_text(run.journal_bytes), size_text(run.files_bytes), time_text(run.modified_ns)]
         for run in usage.runs[:limit]
     ]
-    screen.table(["RUN", "JOURNAL", "FILES", "CHANGED"], rows, right=("JOURNAL", "FILES"))
+    screen.table(["RUN", "JOURNAL", "FILES", "CHANGED"], rows, right=("JOURNAL", "FILES"), whole=("RUN",))
     if len(rows) < len(usage.runs):
         screen.note(f"showing {len(rows)} of {len(usage.runs)}")

@@ -1,4 +1,4 @@
-"""How values become text: tables, numbers, sizes, times, JSON, CSV.
+"""How values become text: numbers, sizes, times, JSON, CSV; tables are laid out in `grid`.
 
 Pure functions over values, except `Screen`, the one place that asks what the terminal can do. Knows no runs.
 """
@@ -11,13 +11,13 @@ import math
 import os
 import sys
 import time
-import unicodedata
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
 from strobe.api.jsonable import jsonable
+from strobe.cli.grid import lay_out
 from strobe.terminal import Terminal
 
 _MAX_FACT = 80
@@ -70,9 +70,17 @@ class Screen:
     def style(self, text: str, style: str | None) -> str:
         return text if style is None else self._terminal.style(text, style)
 
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], **options: Any) -> None:
-        for number, line in enumerate(table(header, rows, width=self.width, **options)):
-            self.out(self.style(line, "dim") if number == 0 else self.paint_states(line))
+    def table(
+        self, header: Sequence[str], rows: Sequence[Sequence[str]], *, instead: str = "--json", **options: Any
+    ) -> None:
+        """Print a table; `options` are those of `grid.lay_out`, `instead` what shows the columns that had no room."""
+        grid = lay_out(header, rows, width=self.width, **options)
+        for line in grid.head:
+            self.out(self.style(line, "dim"))
+        for line in grid.body:
+            self.out(self.paint_states(line))
+        if grid.left_out:
+            self.note(f"no room for {', '.join(grid.left_out)}: a wider terminal or {instead} shows them")
 
     def paint_states(self, line: str) -> str:
         """Colour the first word of the line that names a state."""
@@ -81,75 +89,6 @@ class Screen:
                 if word in STATE_STYLES:
                     return line.replace(word, self.style(word, STATE_STYLES[word]), 1)
         return line
-
-
-# --- tables
-
-
-def table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    right: Sequence[str] = (),
-    width: int | None = None,
-    gap: str = "  ",
-) -> list[str]:
-    """Return aligned lines; when too wide for `width`, the widest columns are cut until they fit."""
-    cells = [list(header), *[[_one_line(cell) for cell in row] for row in rows]]
-    widths = [max(map(cell_width, column)) for column in zip(*cells, strict=True)]
-    if width is not None:
-        _shrink(widths, width - len(gap) * (len(widths) - 1))
-    to_right = [name in right for name in header]
-    lines = []
-    for row in cells:
-        padded = [pad(cut(c, w), w, right=r) for c, w, r in zip(row, widths, to_right, strict=True)]
-        lines.append(gap.join(padded).rstrip())
-    return lines
-
-
-def _shrink(widths: list[int], room: int) -> None:
-    """Take from the widest column until the sum fits; no column goes under 4: a very narrow screen wraps."""
-    while sum(widths) > room:
-        widest = max(range(len(widths)), key=widths.__getitem__)
-        if widths[widest] <= 4:
-            return
-        widths[widest] -= 1
-
-
-def _one_line(text: str) -> str:
-    return "".join(char if char.isprintable() else "␤" if char == "\n" else " " for char in text)
-
-
-def cell_width(text: str) -> int:
-    """Return how many columns a terminal needs for `text`."""
-    if text.isascii():
-        return len(text)
-    return sum(_char_width(char) for char in text)
-
-
-def _char_width(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def cut(text: str, width: int) -> str:
-    """Return `text`, its end replaced by … when it is wider than `width`."""
-    if cell_width(text) <= width:
-        return text
-    kept, used = [], 1
-    for char in text:
-        used += _char_width(char)
-        if used > width:
-            break
-        kept.append(char)
-    return "".join(kept) + "…"
-
-
-def pad(text: str, width: int, *, right: bool = False) -> str:
-    """Return `text` filled with blanks to `width` columns."""
-    blanks = " " * (width - cell_width(text))
-    return blanks + text if right else text + blanks
 
 
 # --- values

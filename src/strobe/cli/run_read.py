@@ -98,7 +98,7 @@ def _ls(args: Namespace) -> int:
     else:
         header = ["ID", "NAME", "PROJECT", "STATE", "CREATED", "TIME", "STEP", "TAGS", *args.show]
         rows = [_ls_row(run) + [value_or_blank(cell) for cell in extra[run.id]] for run in shown]
-        screen.table(header, rows, right=("TIME", "STEP", *args.show))
+        screen.table(header, rows, right=("TIME", "STEP", *args.show), whole=("ID", "STATE"))
         if len(shown) < len(found):
             screen.note(f"showing {len(shown)} of {len(found)}; --limit 0 shows all")
     return 0

@@ -159,7 +159,7 @@ def _trash_ls(args: Namespace) -> int:
         screen.note("the trash is empty")
     else:
         rows = [[str(entry.run), time_text(entry.removed_ns), size_text(entry.size_bytes())] for entry in found]
-        screen.table(["RUN", "REMOVED", "SIZE"], rows, right=("SIZE",))
+        screen.table(["RUN", "REMOVED", "SIZE"], rows, right=("SIZE",), whole=("RUN",))
     return 0
 
 

@@ -84,7 +84,7 @@ def _list(args: Namespace) -> int:
             [key.id, key.account, key.scope, _state(key), key.label, time_text(key.created_ns), time_text(key.used_ns)]
             for key in found
         ]
-        screen.table(["KEY", "USER", "SCOPE", "STATE", "LABEL", "CREATED", "USED"], rows)
+        screen.table(["KEY", "USER", "SCOPE", "STATE", "LABEL", "CREATED", "USED"], rows, whole=("KEY", "STATE"))
     return 0
 
 

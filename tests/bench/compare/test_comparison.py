@@ -159,7 +159,7 @@ def test_noise_that_the_runner_saw_is_passed_on() -> None:
 def test_many_reasons_of_noise_are_counted() -> None:
     repeats = [Repeat(wall_s=(0.1,), cpu_s=(0.1,), noisy=(f"steal {n} %",)) for n in range(5)]
     found = compare(pair([result([1.0])], [result([1.0], repeats=tuple(repeats))]))
-    assert found.rows[0].notes == ("B was noisy: steal 0 %, steal 1 % and 3 more",)
+    assert found.rows[0].notes == ("B was noisy: steal 0 to 4 %",)
 
 
 def test_zero_is_no_speed() -> None:

@@ -198,7 +198,7 @@ def test_latency_is_judged_over_all_repeats() -> None:
 def test_what_goes_on_is_reported() -> None:
     told: list[str] = []
     confirm(_undecided(3), Bench(0.9), report=told.append)
-    assert told == ["look 1 of 3: 3 row(s), up to 10 repeats a side, interleaved"]
+    assert told == ["look 1 of 3: 3 rows, up to 10 repeats a side, interleaved"]
 
 
 def test_serving_and_throughput_are_two_rows() -> None:

@@ -73,7 +73,7 @@ def test_the_form_for_programs_can_be_written_as_json() -> None:
 
 def test_what_was_taken_for_noise_is_said() -> None:
     (line,) = report.margins(_comparison([1.0, 1.0]))
-    assert line.startswith("noise floor of 2 row(s): 33.5 %, assumed")
+    assert line.startswith("noise floor of 2 rows: 33.5 %, assumed")
 
 
 def test_a_comment_about_failures_is_short_and_its_table_whole() -> None:
@@ -92,14 +92,14 @@ def test_a_comment_about_failures_is_short_and_its_table_whole() -> None:
 
 def test_a_comment_says_what_is_missing() -> None:
     found = compare(pair([result([1.0]), result([1.0], "toy/ootb/inference/gone")], [result([1.0])]))
-    assert "Not compared: 1 row(s), such as `toy/ootb/inference/gone B=8` (only in A)" in report.markdown(found)
+    assert "Not compared: 1 row, such as `toy/ootb/inference/gone B=8` (only in A)" in report.markdown(found)
 
 
 def test_bounds_that_are_none_or_beyond_all_measure() -> None:
     assert report.span(None, None) == "no bounds (n=1)"
     assert report.span(0.5, 1e9) == "0.500 or more"
     assert report.summary(compare(pair([result([1.0])], [result([2.0])])))[0] == (
-        "geometric mean of B over A: 2.00× (no bounds: a row has a single repeat, 1 row(s))"
+        "geometric mean of B over A: 2.00× (no bounds: a row has a single repeat, 1 row)"
     )
 
 

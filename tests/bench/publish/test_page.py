@@ -146,7 +146,14 @@ def test_curves_have_a_point_per_batch_and_the_limit(open_page: OpenPage) -> Non
     page = open_page("curves")
     card = page.locator(".card", has_text="DLRM Inference tiny-100k").first
     expect(card.locator("circle")).to_have_count(9)
-    expect(card).to_contain_text("limit 60")
+    # The limit is one of p99: no other percentile may stand beside it.
+    expect(card).to_contain_text("p99 limit 60")
+    expect(card).to_contain_text("p99 of a step, ms")
+    missed = card.locator("circle[fill='var(--surface)']")
+    expect(missed).to_have_count(1)
+    expect(missed).to_have_attribute("aria-label", re.compile("batch 512.*missed its limit"))
+    missed.hover()
+    expect(page.locator("#hint")).to_contain_text("p99")
 
 
 def test_accuracy_against_cost_with_the_best_and_what_is_allowed(open_page: OpenPage) -> None:

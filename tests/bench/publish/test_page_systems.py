@@ -127,3 +127,16 @@ def test_one_system_is_no_choice(open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(of=one)
     expect(page.locator("main table")).to_have_count(1)
     expect(page.locator(".choice")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1300, 1440])
+def test_the_header_has_one_line(open_page: OpenPage, card_site: Path, width: int) -> None:
+    page = open_page("curves", of=card_site, width=width)
+    middles = page.evaluate(
+        "[...document.querySelector('header').children].map((part) => part.getBoundingClientRect())"
+        ".map((box) => box.top + box.height / 2)"
+    )
+    assert max(middles) - min(middles) < 4
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    nav = page.locator("nav")
+    assert nav.evaluate("nav => nav.scrollWidth <= nav.clientWidth")

@@ -10,9 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from strobe.bench.latency import judge
 from strobe.bench.publish import publish, render
 from strobe.bench.publish.figures import collect
 from strobe.bench.records import append_records, read_records
+from strobe.bench.spec import Latency as Limit
 from strobe.cli import main
 from strobe.errors import UsageError
 from tests.bench.publish.suite import STEP_AT, records
@@ -80,6 +82,29 @@ def test_a_curve_is_of_one_device_and_of_rows_that_still_say_what_they_measure()
     assert [line["label"] for line in with_more["lines"] if line not in task["lines"]] == [
         f"{row.subject} tiny-100k-fp32 cuda"
     ]
+
+
+def test_a_curve_shows_the_percentile_that_the_limit_is_about() -> None:
+    def curve(percentile: float | None) -> dict[str, Any]:
+        rows = [row for row in records() if row.benchmark == "dlrm/ootb/inference/tiny-100k"][:3]
+        limit = None if percentile is None else Limit(limit_ms=60, percentile=percentile)
+        steps = [[one for repeat in row.repeats for one in repeat.wall_s] for row in rows]
+        judged = [judge(wall, limit) if limit else None for wall in steps]
+        made = [msgspec.structs.replace(row, latency=one) for row, one in zip(rows, judged, strict=True)]
+        found: dict[str, Any] = collect(made)["systems"][0]["curves"][0]
+        return found
+
+    of_limit, without = curve(99), curve(None)
+    assert (of_limit["percentile"], without["percentile"]) == ("p99", "p95")
+    assert of_limit["lines"][0]["points"][0]["latency_ms"] > without["lines"][0]["points"][0]["latency_ms"]
+    assert [point["is_missed"] for point in of_limit["lines"][0]["points"]] == [False, False, True]
+
+
+def test_a_search_s_trials_are_points_of_the_line_of_its_winner() -> None:
+    rows = [row for row in records() if row.benchmark == "dlrm/ootb/inference/tiny-100k"][:3]
+    mixed = [msgspec.structs.replace(row, is_trial=row.batch_size != 64) for row in rows]
+    (line,) = collect(mixed)["systems"][0]["curves"][0]["lines"]
+    assert len(line["points"]) == 3
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,7 +138,8 @@ class ServerSource:
     def candidates(self, text: str, entity: str | None, project: str | None) -> list[ServerRecord]:
         if project and (exact := self.record(RunPath(entity or self.default_entity, project, text))) is not None:
             return [exact]
-        named = {"$or": [{"id": {"$regex": f"^{re.escape(text)}"}}, {"display_name": text}]}
+        ends = [{"id": {"$regex": f"^{re.escape(text)}"}}, {"id": {"$regex": f"{re.escape(text)}$"}}]
+        named = {"$or": [*ends, {"display_name": text}]}
         found = list(self.runs(entity, project, filters=named, order="-created_at", per_page=_MAX_HINTS))
         if found:
             return found

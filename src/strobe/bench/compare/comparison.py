@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from strobe.bench import student
@@ -19,7 +20,8 @@ from strobe.bench.compare.significance import holm
 from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, judge, why_open
 from strobe.bench.records import Record
 
-#: reasons of noise that are named; the others are counted
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+#: kinds of noise that are named; the others are counted
 _NAMED = 2
 
 
@@ -151,12 +153,29 @@ def _geomean(rows: Sequence[Row], rule: Rule) -> Geomean | None:
     return Geomean(math.exp(mean), math.exp(low), math.exp(min(high, 700.0)), len(measured))
 
 
+def _kinds(reasons: Iterable[str]) -> list[str]:
+    """Return the kinds of noise, each once: what differs only in its numbers is told with the range of these."""
+    kinds: dict[tuple[str, ...], list[list[str]]] = {}
+    for reason in reasons:
+        kinds.setdefault(tuple(_NUMBER.split(reason)), []).append(_NUMBER.findall(reason))
+    found = []
+    for words, numbers in kinds.items():
+        ranges = [_range(column) for column in zip(*numbers, strict=True)]
+        found.append("".join(part for both in zip(words, [*ranges, ""], strict=True) for part in both))
+    return found
+
+
+def _range(numbers: Sequence[str]) -> str:
+    low, high = min(numbers, key=float), max(numbers, key=float)
+    return low if float(low) == float(high) else f"{low} to {high}"
+
+
 def _notes(pair: Pair) -> tuple[str, ...]:
     notes = []
     if (limit := pair.b.latency) is not None and _became_late(pair.a, pair.b):
         notes.append(f"p{limit.percentile:g} now misses {limit.limit_ms:g} ms")
     for side, record in (("A", pair.a), ("B", pair.b)):
-        reasons = list(dict.fromkeys(reason for repeat in record.repeats for reason in repeat.noisy))
+        reasons = _kinds(reason for repeat in record.repeats for reason in repeat.noisy)
         if reasons:
             more = f" and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
             notes.append(f"{side} was noisy: {', '.join(reasons[:_NAMED])}{more}")

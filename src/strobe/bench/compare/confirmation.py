@@ -22,6 +22,7 @@ from strobe.bench.compare.pairing import Pair, Pairs, pair, pair_implementations
 from strobe.bench.compare.verdict import Row, Rule, gate
 from strobe.bench.latency import decide
 from strobe.bench.records import Latency, Record, make_id
+from strobe.bench.table import count_text
 from strobe.errors import UsageError
 
 Side = Literal["A", "B"]
@@ -103,7 +104,8 @@ def confirm(
     for number, target in enumerate(plan, start=1):
         if not open_:
             break
-        report(f"look {number} of {NUM_LOOKS}: {len(open_)} row(s), up to {target} repeats a side, interleaved")
+        counted = count_text(len(open_), "row")
+        report(f"look {number} of {NUM_LOOKS}: {counted}, up to {target} repeats a side, interleaved")
         try:
             _take_turns(open_, target, measure, progress)
         except KeyboardInterrupt:

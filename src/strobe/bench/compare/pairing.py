@@ -17,6 +17,9 @@ from strobe.errors import UsageError
 
 RowKey = tuple[str, ...]
 
+#: how tables call a point of a search's curve
+TRIAL = "trial"
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -78,6 +81,7 @@ def row_name(record: Record) -> str:
 def peculiarities(record: Record) -> list[str]:
     """Return how it was measured where that is not the usual way."""
     found = ["serving"] if record.metric == "serving" else []
+    found += [TRIAL] if record.is_trial else []
     found += [record.device] if record.device != "cpu" else []
     usual = max(1, record.environment.cpu_count // max(1, record.devices))
     threads = record.num_threads

@@ -11,6 +11,8 @@ from strobe.bench.compare.verdict import Row, Rule
 
 HEADER = ("BENCHMARK", "A", "B", "UNIT", "SPEED-UP", "BOUNDS", "P", "N", "VERDICT")
 RIGHT = ("A", "B", "SPEED-UP", "P", "N")
+#: what a narrow terminal may leave out, the first first
+SPARE = ("N", "P", "UNIT")
 #: a comment longer than this is not read
 MAX_LINES = 20
 #: an upper bound beyond this is no figure
@@ -69,7 +71,8 @@ def summary(found: Comparison) -> list[str]:
     lines = []
     if (mean := found.geomean) is not None:
         reach = _mean_bounds(mean, found.rule)
-        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({reach}, {mean.num_rows} row(s))")
+        rows = table.count_text(mean.num_rows, "row")
+        lines.append(f"geometric mean of B over A: {factor(mean.value)} ({reach}, {rows})")
     counts = [f"{found.counts[verdict]} {verdict}" for verdict in _ORDER if verdict in found.counts]
     return [*lines, ", ".join(counts) or "nothing to compare"]
 
@@ -86,7 +89,7 @@ def margins(found: Comparison) -> list[str]:
         if values:
             ends = dict.fromkeys(f"{100 * value:.1f}" for value in (min(values), max(values)))
             size = f"{' to '.join(ends)} %, " if max(values) else ""
-            lines.append(f"noise floor of {len(values)} row(s): {size}{reason}")
+            lines.append(f"noise floor of {table.count_text(len(values), 'row')}: {size}{reason}")
     return lines
 
 
@@ -107,7 +110,8 @@ def markdown(
     ]
     tail = []
     if found.missing:
-        tail += ["", f"Not compared: {len(found.missing)} row(s), such as `{found.missing[0].name}` ({_reason(found)})"]
+        rows = table.count_text(len(found.missing), "row")
+        tail += ["", f"Not compared: {rows}, such as `{found.missing[0].name}` ({_reason(found)})"]
     if found.environment:
         named = "; ".join(f"{name}: {a or '–'} → {b or '–'}" for name, a, b in found.environment[:4])
         tail += ["", _line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else ""))]
@@ -117,8 +121,8 @@ def markdown(
     room = MAX_LINES - len(lines) - len(tail) - 4
     shown = worth[:room]
     if shown:
-        rows = [_markdown_cells(row) for row in shown]
-        lines += ["", *table.markdown(("", "Benchmark", "A", "B", "Speed-up", "Remarks"), rows).splitlines()]
+        texts = [_markdown_cells(row) for row in shown]
+        lines += ["", *table.markdown(("", "Benchmark", "A", "B", "Speed-up", "Remarks"), texts).splitlines()]
     if len(worth) > len(shown):
         lines.append(f"… and {len(worth) - len(shown)} more; `strobe bench compare` shows them.")
     return "\n".join([*lines, *tail])

@@ -65,7 +65,7 @@ def format_samples(record: Record) -> str:
     if record.error:
         return f"failed: {record.error}"
     found = record.digest()
-    spread = f" ± {format_value(found.mad, record.unit)}" if found.mad else ""
+    spread = f" ± {format_value(found.spread, record.unit)}" if found.spread else ""
     return f"{format_value(found.median, record.unit)}{spread} (n={found.n})"
 
 

@@ -21,7 +21,7 @@ from strobe.bench.compare import (
     report,
 )
 from strobe.bench.compare.comparison import compare
-from strobe.bench.compare.pairing import machine, newest, peculiarities, row_name
+from strobe.bench.compare.pairing import TRIAL, machine, newest, peculiarities, row_name
 from strobe.bench.history import Series, trace
 from strobe.bench.latency import percentile
 from strobe.bench.publish.pareto import ROUNDING, trade_offs
@@ -32,6 +32,10 @@ Fields = dict[str, Any]
 
 #: points of a distribution that are drawn
 _QUANTILES = 41
+#: unit and metric of what a curve is made of
+_CURVE = ("ex/s", "throughput")
+#: percentile of the steps that is drawn where no limit names one
+_TAIL = 95.0
 #: so many commits are compared with each other, the newest ones
 _MAX_COMMITS = 9
 #: so many systems are compared with each other; more would be a page of its own
@@ -92,13 +96,11 @@ def _row(record: Record) -> Fields:
         "shown_score": factor * found.median if found else None,
         "samples": [factor * sample for sample in record.samples],
         "samples_are": "processes" if len(record.repeats) == len(record.samples) else "samples",
-        "spread_percent": 100 * found.mad / found.median if found and found.median else None,
+        "spread_percent": found.spread_percent if found else None,
         "is_unstable": bool(found and found.is_unstable),
         "steps_ms": _quantiles(steps_ms),
         "num_steps": len(steps_ms),
         "changes": list(record.changes),
-        "git_commit": record.environment.git_commit,
-        "is_dirty": record.environment.is_dirty,
     }
 
 
@@ -160,39 +162,51 @@ def _code_name(record: Record) -> str:
     return f"{commit}, {place.started_at[:16].replace('T', ' ')}"
 
 
+def _conditions(record: Record) -> list[str]:
+    # A search's trials are points of the same line as the winner, which was measured properly.
+    return [word for word in peculiarities(record) if word != TRIAL]
+
+
 def _curves(records: Iterable[Record]) -> list[Fields]:
     """Return a latency–throughput picture for each task that was measured at more than one point."""
-    tasks: dict[tuple[str, str, str], dict[str, list[Fields]]] = defaultdict(lambda: defaultdict(list))
-    limits: dict[tuple[str, str, str], float] = {}
+    tasks: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        if _has_place_on_curve(record):
+            tasks[record.model, record.mode, without_precision(record.config)].append(record)
+    return [_curve(" ".join(filter(None, task)), own) for task, own in tasks.items() if len(own) > 1]
+
+
+def _has_place_on_curve(record: Record) -> bool:
+    is_wrong = record.correctness is not None and not record.correctness.is_correct
+    is_measured = bool(record.samples) and any(repeat.wall_s for repeat in record.repeats)
+    return is_measured and not is_wrong and not record.is_changed and (record.unit, record.metric) == _CURVE
+
+
+def _curve(title: str, records: Sequence[Record]) -> Fields:
+    limit = next((record.latency for record in reversed(records) if record.latency is not None), None)
+    # What a limit is drawn beside must be the percentile that it is about.
+    share = limit.percentile if limit else _TAIL
+    lines: dict[str, list[Fields]] = defaultdict(list)
     for record in records:
         times = [value for repeat in record.repeats for value in repeat.wall_s]
-        is_wrong = record.correctness is not None and not record.correctness.is_correct
-        is_left_out = is_wrong or record.is_changed or record.unit != "ex/s" or record.metric != "throughput"
-        if is_left_out or not times or not record.samples:
-            continue
-        task = (record.model, record.mode, without_precision(record.config))
-        tasks[task][" ".join([record.subject, record.config, *peculiarities(record)])].append(
+        lines[" ".join([record.subject, record.config, *_conditions(record)])].append(
             {
                 "batch": record.batch_size,
-                "latency_ms": 1e3 * percentile(times, 0.95),
+                "latency_ms": 1e3 * percentile(times, share / 100),
                 "score": stats.median(record.samples),
                 "signs": table.signs(record),
+                "is_missed": record.latency is not None and record.latency.status == "missed",
             }
         )
-        if record.latency is not None:
-            limits[task] = record.latency.limit_ms
-    return [
-        {
-            "title": " ".join(filter(None, task)),
-            "limit_ms": limits.get(task),
-            "lines": [
-                {"label": label, "points": sorted(points, key=lambda point: point["batch"] or 0)}
-                for label, points in lines.items()
-            ],
-        }
-        for task, lines in tasks.items()
-        if sum(map(len, lines.values())) > 1
-    ]
+    return {
+        "title": title,
+        "limit_ms": limit.limit_ms if limit else None,
+        "percentile": f"p{share:g}",
+        "lines": [
+            {"label": label, "points": sorted(points, key=lambda point: point["batch"] or 0)}
+            for label, points in lines.items()
+        ],
+    }
 
 
 def _series(series: Series) -> Fields:

@@ -6,7 +6,8 @@ function curvesView() {
     h("div", { class: "grid" }, system.curves.map((task) => h("div", { class: "card" },
       h("h3", {}, task.title),
       curve(task),
-      h("ul", { class: "key" }, task.lines.map((line, index) => h("li", {}, h("i", { style: `background:var(--line-${(index % 6) + 1})` }), line.label))),
+      h("ul", { class: "key" }, task.lines.map((line, index) => h("li", {}, h("i", { style: `background:var(--line-${(index % 6) + 1})` }), line.label)),
+        task.lines.some((line) => line.points.some((point) => point.is_missed)) ? h("li", {}, "hollow: the limit is missed") : null),
     ))),
   )));
 }

@@ -37,6 +37,9 @@ function plot({ width = 320, height = 170, x, y, xLabel = "", yLabel = "", xTick
   return { svg, sx, sy, box };
 }
 
+/** What a sample of step times is: short steps are timed several at once, and their mean says less of the tail. */
+const stepsOf = (row) => (row.inner_loops > 1 ? `means of ${row.inner_loops} steps` : "steps");
+
 /** The distribution of step times as a cumulative line, and each process repeat as a dot below. */
 function distribution(row) {
   const parts = [];
@@ -47,7 +50,7 @@ function distribution(row) {
     });
     const line = row.steps_ms.map((value, index) => `${sx(value).toFixed(1)},${sy((100 * index) / last).toFixed(1)}`);
     svg.append(s("polyline", { points: line.join(" "), fill: "none", stroke: "var(--line-1)", "stroke-width": 2 }));
-    parts.push(h("div", { class: "dim" }, `Share of ${row.num_steps} steps that are quicker, %`), svg);
+    parts.push(h("div", { class: "dim" }, `Share of ${row.num_steps} ${stepsOf(row)} that are quicker, %`), svg);
   }
   if (row.samples.length > 1) parts.push(h("div", { class: "dim" }, `${row.samples.length} ${row.samples_are}, ${row.units}`), dots(row));
   return parts;
@@ -89,19 +92,21 @@ function whisker(row, [low, high]) {
   return svg;
 }
 
-/** Latency against throughput: a line per implementation, a point per batch size. */
+/** Latency against throughput: a line per implementation, a point per batch size, hollow where the limit is missed. */
 function curve(task) {
   const points = task.lines.flatMap((line) => line.points);
   const [, highest] = span(points.map((point) => point.latency_ms));
   const [, best] = span(points.map((point) => point.score));
   const isNear = task.limit_ms && task.limit_ms < 2.5 * highest;
   const x = [0, isNear ? Math.max(highest, 1.08 * task.limit_ms) : highest];
-  const { svg, sx, sy, box } = plot({ height: 220, x, y: [0, best], xLabel: "p95 of a step, ms", yLabel: "ex/s", label: task.title });
+  const { svg, sx, sy, box } = plot({ height: 220, x, y: [0, best], xLabel: `${task.percentile} of a step, ms`, yLabel: "ex/s", label: task.title });
   if (isNear) {
     const place = sx(task.limit_ms);
+    // At the bottom, where no line runs, and on the side with more room.
+    const isLate = place > (box.left + box.right) / 2;
     svg.append(
       s("line", { x1: place, x2: place, y1: box.top, y2: box.bottom, stroke: "var(--bad)", "stroke-dasharray": "4 3" }),
-      s("text", { x: place - 4, y: box.top + 10, "text-anchor": "end" }, `limit ${number(task.limit_ms)} ms`),
+      s("text", { x: place + (isLate ? -4 : 4), y: box.bottom - 6, "text-anchor": isLate ? "end" : "start" }, `${task.percentile} limit ${number(task.limit_ms)} ms`),
     );
   }
   task.lines.forEach((line, index) => {
@@ -110,11 +115,12 @@ function curve(task) {
     svg.append(s("polyline", { points: path, fill: "none", stroke: colour, "stroke-width": 2 }));
     for (const point of line.points) {
       const mark = s("circle", {
-        class: "mark", cx: sx(point.latency_ms), cy: sy(point.score), r: 5, fill: colour, stroke: "var(--surface)", "stroke-width": 1.5,
-        role: "img", "aria-label": `${line.label}, batch ${point.batch}: ${number(point.score)} ex/s`,
+        class: "mark", cx: sx(point.latency_ms), cy: sy(point.score), r: point.is_missed ? 4 : 5, "stroke-width": point.is_missed ? 2 : 1.5,
+        fill: point.is_missed ? "var(--surface)" : colour, stroke: point.is_missed ? colour : "var(--surface)",
+        role: "img", "aria-label": `${line.label}, batch ${point.batch}: ${number(point.score)} ex/s${point.is_missed ? ", missed its limit" : ""}`,
       });
       svg.append(withHint(mark, () => h("div", {}, h("b", {}, line.label), definitions([
-        ["Batch", String(point.batch ?? "")], ["Throughput", `${number(point.score)}${point.signs} ex/s`], ["p95", `${number(point.latency_ms)} ms`],
+        ["Batch", String(point.batch ?? "")], ["Throughput", `${number(point.score)}${point.signs} ex/s`], [task.percentile, `${number(point.latency_ms)} ms`],
       ]))));
     }
   });

@@ -123,14 +123,14 @@ function resultId(row) {
 }
 
 function details(row) {
-  const latency = row.latency_limit_ms === null ? "" : `${row.latency_status}: limit ${number(row.latency_limit_ms)} ms`;
+  const latency = row.latency_limit_ms === null ? "" : `${row.latency_status}: limit ${number(row.latency_limit_ms)} ms at p${row.latency_percentile}`;
   const tail = ["p50", "p90", "p95", "p99"].filter((name) => row[`${name}_ms`] !== null).map((name) => `${name} ${number(row[`${name}_ms`])}`).join(", ");
   const correct = row.is_correct === null ? "" : `${row.is_correct ? "yes" : "no"}${row.output_error === null ? "" : `, error ${row.output_error.toExponential(1)}`}`;
   const facts = definitions([
     ["Error", row.error ?? ""],
     ["Better", row.better === "less" ? "less" : ""],
     ["Latency", latency],
-    ["Step, ms", tail],
+    [row.inner_loops > 1 ? `Mean of ${row.inner_loops} steps, ms` : "Step, ms", tail],
     ["Correct", correct],
     ["Of peak", row.roofline_fraction === null ? "" : `${percent(row.roofline_fraction, 0)} (${row.roofline_bound})`],
     ["Energy", row.energy_j_per_example === null ? "" : `${number(row.energy_j_per_example)} J per example`],
