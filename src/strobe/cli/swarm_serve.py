@@ -127,19 +127,26 @@ def _serve(args: Namespace) -> int:
         stack.enter_context(server)
         if args.project:
             _log_into(stack, server, args)
-        address = dht.address
-        if args.json:
-            screen.json({"address": str(address), "experts": server.uids})
-        else:
-            screen.out(str(address))
-        sys.stdout.flush()  # whoever waits for the address reads a pipe
-        screen.note(f"serving {len(server.uids)} experts, such as {server.uids[0]}. Stop with Ctrl-C")
-        while not server.join(args.report):
-            screen.note(_line(server.figures()))
-            if dht.address != address:
-                address = dht.address
-                screen.note(f"reached through another relay now: {address}")
+        # The stated way to end it, wherever it is from here on, is no failure: neither of the command nor of its run.
+        with contextlib.suppress(KeyboardInterrupt):
+            _tell(server, screen, args)
     return 0
+
+
+def _tell(server: Server, screen: Screen, args: Namespace) -> None:
+    """Say where the server is, then now and then how it is, until it ends."""
+    address = server.dht.address
+    if args.json:
+        screen.json({"address": str(address), "experts": server.uids})
+    else:
+        screen.out(str(address))
+    sys.stdout.flush()  # whoever waits for the address reads a pipe
+    screen.note(f"serving {len(server.uids)} experts, such as {server.uids[0]}. Stop with Ctrl-C")
+    while not server.join(args.report):
+        screen.note(_line(server.figures()))
+        if server.dht.address != address:
+            address = server.dht.address
+            screen.note(f"reached through another relay now: {address}")
 
 
 def _log_into(stack: contextlib.ExitStack, server: Server, args: argparse.Namespace) -> None:
