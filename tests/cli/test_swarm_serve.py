@@ -105,6 +105,16 @@ def test_what_cannot_be_served_or_asked_is_told(capsys: pytest.CaptureFixture[st
     assert "ffn" in capsys.readouterr().err
     assert main(["swarm", "serve", "ffn.0", "--class", "unheard"]) == USAGE
     assert "unheard" in capsys.readouterr().err
+    for option, value, told in (
+        ("--learning-rate", "nan", "learning rate is nan"),
+        ("--hidden-dim", "-3", "hidden_dim is -3"),
+        ("--device", "foo", "device 'foo'"),
+        ("--max-waiting", "0", "max_waiting is 0"),
+        ("--report", "-1", "'-1' is no time to wait"),
+        ("--report", "often", "'often' is no time to wait"),
+    ):
+        assert main(["swarm", "serve", "ffn.0", option, value]) == USAGE
+        assert told in capsys.readouterr().err
     with DHT() as dht:
         assert main(["swarm", "status", str(dht.address)]) == FAILURE
         assert "serves no experts" in capsys.readouterr().err

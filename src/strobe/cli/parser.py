@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
+import threading
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, NoReturn
@@ -135,6 +137,17 @@ def add_command(
     loudness.add_argument("-v", "--verbose", action="store_true", help="say more; tracebacks with errors")
     loudness.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
     return parser
+
+
+def seconds(text: str) -> float:
+    """Parse how long to wait: argparse's `type` of an option."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= threading.TIMEOUT_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time to wait; give a number of seconds above 0")
+    return value
 
 
 def _sentence(summary: str) -> str:

@@ -13,7 +13,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from strobe.cli.parser import Subparsers, add_command
+from strobe.cli.parser import Subparsers, add_command, seconds
 from strobe.cli.render import Screen
 from strobe.errors import MissingExtra
 
@@ -69,7 +69,7 @@ def register(commands: Subparsers) -> None:
     peer.add_argument("--update-period", type=float, default=30.0, metavar="SECONDS", help="declare and save (30)")
     peer.add_argument("--max-waiting", type=int, default=2048, metavar="N", help="requests that may wait (2048)")
     serve.add_argument("--project", metavar="NAME", help="log how it is into a run of this project")
-    serve.add_argument("--report", type=float, default=30.0, metavar="SECONDS", help="say how it is (default: 30)")
+    serve.add_argument("--report", type=seconds, default=30.0, metavar="SECONDS", help="say how it is (default: 30)")
     status = add_command(
         commands,
         "status",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -85,8 +87,42 @@ def test_sgd_none_and_clipping() -> None:
     clipped.backward([x], [grad])
     moved = torch.cat([(a - b).flatten() for a, b in zip(before, clipped.module.parameters(), strict=True)])
     assert moved.norm().item() == pytest.approx(0.5, rel=1e-3)
-    with pytest.raises(UsageError, match="lion"):
-        backend(training=Training(optimizer="lion"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"optimizer": "lion"}, "'lion'; there are adam, sgd, none"),
+        ({"learning_rate": math.nan}, "the learning rate is nan"),
+        ({"learning_rate": math.inf}, "the learning rate is inf"),
+        ({"learning_rate": -1.0}, "the learning rate is -1"),
+        ({"warmup_steps": -1}, "warmup_steps is -1"),
+        ({"total_steps": 0}, "total_steps is 0"),
+        ({"warmup_steps": 10, "total_steps": 5}, "total_steps is 5 with 10 steps of warm-up"),
+        ({"clip_grad_norm": -1.0}, "clip_grad_norm is -1"),
+        ({"clip_grad_norm": 0.0}, "clip_grad_norm is 0"),
+        ({"clip_grad_norm": math.nan}, "clip_grad_norm is nan"),
+    ],
+)
+def test_settings_that_would_spoil_experts_are_refused(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        Training(**settings)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hidden_dim", "device", "told"),
+    [
+        ("ffn", 0, "cpu", "hidden_dim is 0"),
+        ("ffn", -3, "cpu", "hidden_dim is -3"),
+        ("transformer", 10, "cpu", "hidden_dim is 10; .* multiple"),
+        ("nop", 4, "foo", "device 'foo'"),
+        ("nop", 4, "cuda:99", "device 'cuda:99'"),
+        ("nop", 4, "meta", "device 'meta'"),
+    ],
+)
+def test_experts_that_cannot_be_are_told(kind: str, hidden_dim: int, device: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        ExpertBackend.build(parse_uid("mine.0"), expert_kind(kind), hidden_dim, device=device)
 
 
 def test_gradients_that_are_not_finite_do_not_reach_the_parameters() -> None:

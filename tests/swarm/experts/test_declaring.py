@@ -121,3 +121,9 @@ def test_it_ends_though_a_cancellation_gets_lost(monkeypatch: pytest.MonkeyPatch
 def test_times_at_which_experts_would_vanish_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="experts"):
         ServerOptions(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["max_waiting", "num_threads", "num_parallel"])
+def test_a_server_that_could_answer_nobody_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} is 0"):
+        ServerOptions(**{name: 0})  # type: ignore[arg-type]

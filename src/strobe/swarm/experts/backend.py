@@ -13,7 +13,7 @@ import math
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, get_args
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from strobe.errors import Error, UsageError
-from strobe.swarm.experts.optimizer import make_optimizer
+from strobe.swarm.experts.optimizer import OptimizerName, make_optimizer
 from strobe.swarm.experts.registry import ExpertKind
 from strobe.swarm.experts.schema import ExpertInfo
 from strobe.swarm.experts.uid import ExpertUid, parse_uid
@@ -43,11 +43,28 @@ class ExpertUnusable(Error):
 class Training:
     """How experts learn. The rate rises over `warmup_steps`, then falls to nothing at `total_steps`, if given."""
 
-    optimizer: Literal["adam", "sgd", "none"] = "adam"
+    optimizer: OptimizerName = "adam"
     learning_rate: float = 1e-3
     warmup_steps: int = 0
     total_steps: int | None = None
     clip_grad_norm: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.optimizer not in (names := get_args(OptimizerName)):
+            raise UsageError(f"no optimizer {self.optimizer!r}; there are {', '.join(names)}")
+        if not 0 <= self.learning_rate < math.inf:
+            raise UsageError(f"the learning rate is {self.learning_rate:g}; give a number that is not below 0")
+        if self.warmup_steps < 0:
+            raise UsageError(f"warmup_steps is {self.warmup_steps}; give 0 for a rate that need not rise")
+        if self.total_steps is not None and self.total_steps < max(1, self.warmup_steps):
+            raise UsageError(
+                f"total_steps is {self.total_steps} with {self.warmup_steps} steps of warm-up, which are among them; "
+                "give more, or none for a rate that does not fall"
+            )
+        if self.clip_grad_norm is not None and not self.clip_grad_norm > 0:
+            raise UsageError(
+                f"clip_grad_norm is {self.clip_grad_norm:g}; give a norm above 0, or none for gradients as they are"
+            )
 
     def rate_at(self, step: int) -> float:
         """Return the learning rate of the n-th step, counted from 0."""
@@ -79,7 +96,7 @@ class ExpertBackend:
         like: ExpertInfo | None = None,
     ) -> None:
         self.uid = parse_uid(uid)
-        self.device = torch.device(device)
+        self.device = _usable(device)
         self.training = training or Training()
         self.module = module.to(self.device)
         self.lock = threading.Lock()
@@ -106,6 +123,8 @@ class ExpertBackend:
         like: ExpertInfo | None = None,
     ) -> ExpertBackend:
         """Return a new expert of a registered kind."""
+        if hidden_dim < 1:
+            raise UsageError(f"hidden_dim is {hidden_dim}; an expert is at least 1 wide")
         return cls(
             uid,
             kind.build(hidden_dim),
@@ -213,6 +232,19 @@ class _Seed(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, _: torch.Tensor) -> tuple[torch.Tensor, None]:
         return ctx.saved_tensors[0], None
+
+
+def _usable(name: str) -> torch.device:
+    """Return the device of a name, if tensors get there and back."""
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).to("cpu")
+    except (RuntimeError, AssertionError) as exc:  # the latter of a torch that was built without CUDA
+        raise UsageError(
+            f"experts cannot be on device {name!r}: {str(exc).splitlines()[0]:.200}; name one that this torch has, "
+            "such as cpu"
+        ) from exc
+    return device
 
 
 def _is_unfit(layer: nn.Module) -> bool:

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from strobe.errors import UsageError
 from strobe.swarm.experts.registry import register_expert
 
 _SEQUENCE = 128
@@ -44,6 +45,10 @@ class TransformerLayer(nn.Module):
 
     def __init__(self, hidden_dim: int) -> None:
         super().__init__()
+        if hidden_dim % _HEADS:
+            raise UsageError(
+                f"hidden_dim is {hidden_dim}; a transformer's is shared by {_HEADS} heads: give a multiple of that"
+            )
         self.layer = nn.TransformerEncoderLayer(
             hidden_dim, _HEADS, dim_feedforward=4 * hidden_dim, dropout=0.0, activation="gelu", batch_first=True
         )

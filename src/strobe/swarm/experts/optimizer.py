@@ -7,12 +7,12 @@ it does to start; the arithmetic is the same kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import torch
 from torch.optim.adam import adam
 
-from strobe.errors import UsageError
+OptimizerName: TypeAlias = Literal["adam", "sgd", "none"]
 
 _BETA1, _BETA2, _EPS = 0.9, 0.999, 1e-8
 
@@ -94,10 +94,8 @@ class _Adam:
                 value.copy_(state[name])
 
 
-def make_optimizer(name: str, parameters: Sequence[torch.Tensor]) -> Optimizer | None:
+def make_optimizer(name: OptimizerName, parameters: Sequence[torch.Tensor]) -> Optimizer | None:
     """Return the optimizer of a name; None for "none", or when there is nothing to optimize."""
-    if name not in ("adam", "sgd", "none"):
-        raise UsageError(f"no optimizer {name!r}; there are adam, sgd and none")
     if name == "none" or not parameters:
         return None
     return _Adam(parameters) if name == "adam" else _Descent(parameters)

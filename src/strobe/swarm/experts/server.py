@@ -67,6 +67,10 @@ class ServerOptions:
                 "experts would vanish in between: let them live twice as long"
             )
 
+        for name in ("max_waiting", "num_threads", "num_parallel"):
+            if (count := getattr(self, name)) is not None and count < 1:
+                raise UsageError(f"{name} is {count}; a server answers nobody with fewer than 1")
+
     @property
     def life_s(self) -> float:
         return max(2 * self.update_period_s, _LEAST_LIFE_S) if self.expiration_s is None else self.expiration_s
