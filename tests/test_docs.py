@@ -1,7 +1,8 @@
 """Documents are tested: their Python runs, what they say is printed is printed, and their links lead somewhere.
 
 The blocks of a page marked ```python are run in order in one process, in a home of its own. Those marked
-```python no-run show what needs more than that.
+```python file are files that a reader saves: they know nothing of the blocks before. Those marked ```python no-run show
+what needs more than that.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ def checked_print(*args, **kwargs):
 
 builtins.print = checked_print
 namespace = {"__name__": "__main__"}
-for start, code in blocks:
-    exec(compile("\\n" * start + code, name if start else "<given>", "exec", dont_inherit=True), namespace)
+for start, code, is_file in blocks:
+    compiled = compile("\\n" * start + code, name if start else "<given>", "exec", dont_inherit=True)
+    exec(compiled, {"__name__": "saved"} if is_file else namespace)
 sys.exit("\\n".join(wrong) or 0)
 """
 
@@ -103,8 +105,9 @@ def python_of(page: Path) -> list[Block]:
 def test_the_python_of_a_page_runs(page: Path, home: Home) -> None:
     import json
 
-    given = [(0, GIVEN.get(page.name, ""))]
-    told = [given + [(block.line, block.text) for block in python_of(page)], page.read_text(), page.name]
+    given = [(0, GIVEN.get(page.name, ""), False)]
+    blocks = [(block.line, block.text, block.remark == "file") for block in python_of(page)]
+    told = [given + blocks, page.read_text(), page.name]
     home.path.mkdir(parents=True)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", RUNNER],
@@ -123,7 +126,7 @@ def test_blocks_say_what_they_are(page: Path) -> None:
     known = {"python", "console", "toml", "json", "text", "", "sh", "sql", "yaml", "html", "js"}
     for block in blocks_of(page):
         assert block.language in known, f"{page}:{block.line}: {block.language!r}"
-        assert block.remark in {"", "no-run"}, f"{page}:{block.line}: {block.remark!r}"
+        assert block.remark in {"", "file", "no-run"}, f"{page}:{block.line}: {block.remark!r}"
         if block.language == "python":
             compile(block.text, f"{page}:{block.line}", "exec")
 
