@@ -138,7 +138,7 @@ def test_own_mistakes_raise_at_once() -> None:
                     averager.step(**wrong)
             with averager.tensors(), pytest.raises(UsageError, match="leave"):
                 averager.step()
-        with pytest.raises(UsageError, match="closed"):
+        with pytest.raises(UsageError, match="shut down"):
             averager.step()
         for wrong in (
             {"tensors": []},
@@ -166,7 +166,7 @@ def test_closing_hangs_nobody() -> None:
     tensors = [[torch.zeros(3)], [torch.ones(3)]]
     with swarm(2) as peers, averagers(peers, tensors, matchmaking_s=60.0) as group:
         replies = [averager.step(wait=False) for averager in group]
-        closing = [threading.Thread(target=averager.close) for averager in group]
+        closing = [threading.Thread(target=averager.shutdown) for averager in group]
         for thread in closing:
             thread.start()
         for thread in closing:
@@ -184,7 +184,7 @@ def test_the_end_of_a_dht_ends_the_step_on_it_and_hangs_nobody() -> None:
             replies[0].result(PATIENCE_S)
         with pytest.raises(DhtStopped):
             group[0].step()
-        closing = threading.Thread(target=group[0].close)
+        closing = threading.Thread(target=group[0].shutdown)
         closing.start()
         closing.join(PATIENCE_S)
         assert not closing.is_alive()

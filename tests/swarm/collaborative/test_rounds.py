@@ -114,13 +114,13 @@ def test_tensors_are_free_when_a_round_is_over(lonely: Rounds) -> None:
     tensors.clear()
     gc.collect()
     assert alive() is None
-    with pytest.raises(UsageError, match="was closed"):
+    with pytest.raises(UsageError, match="was shut down"):
         lonely._averagers["state"].step()
 
 
 def test_averagers_that_are_long_in_closing_are_waited_for_when_there_are_many(lonely: Rounds) -> None:
     class Slow:
-        def close(self) -> None:
+        def shutdown(self) -> None:
             is_over.wait(10)
 
     is_over = threading.Event()

@@ -88,7 +88,7 @@ class DecentralizedAverager:
         self._pool = ThreadPoolExecutor(1, "strobe-averaging")
         self._turn = threading.Lock()
         self._step: Reply[Round | None] | None = None
-        self._is_retired = self._is_closed = False
+        self._is_retired = self._is_shut_down = False
         try:
             dht.run_coroutine(_node_of)
         except DhtStopped:
@@ -156,8 +156,8 @@ class DecentralizedAverager:
         gathered = pack(gather)
         if len(gathered) > MAX_GATHERED_BYTES:
             raise UsageError(f"gather has {len(gathered)} bytes, at most {MAX_GATHERED_BYTES}; store where to find it")
-        if self._is_retired or self._is_closed:
-            raise UsageError("this averager was closed; make a new one")
+        if self._is_retired or self._is_shut_down:
+            raise UsageError("this averager was shut down; make a new one")
         me = Member(
             address=self.dht.address,
             weight=weight,
@@ -201,16 +201,16 @@ class DecentralizedAverager:
     # -- the end -----------------------------------------------------------------------------------------------------
 
     def retire(self) -> None:
-        """Take no more steps and let go of the tensors; until `close`, others still get what they need of the last."""
+        """Take no more steps and let go of the tensors; others get what they need of the last until `shutdown`."""
         self._is_retired = True
         self._flat.release()
 
-    def close(self) -> None:
+    def shutdown(self) -> None:
         """Give up what is under way, let others fetch what they need of us, and answer no more. The DHT goes on."""
-        if self._is_closed:
+        if self._is_shut_down:
             return
         self._flat.check_not_held()
-        self._is_closed = True
+        self._is_shut_down = True
         if self._step is not None:
             self._step.cancel()
         with contextlib.suppress(DhtStopped):  # it may have been shut down first
@@ -226,7 +226,7 @@ class DecentralizedAverager:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.shutdown()
 
 
 async def _node_of(node: Node) -> Node:

@@ -47,7 +47,9 @@ class Hub:
 
     def add(self, prefix: str, matchmaker: Matchmaker) -> None:
         if prefix in self._matchmakers:
-            raise UsageError(f"this peer has an averager with the prefix {prefix!r} already; close it, or use another")
+            raise UsageError(
+                f"this peer has an averager with the prefix {prefix!r} already; shut it down, or use another"
+            )
         self._matchmakers[prefix] = matchmaker
 
     def remove(self, prefix: str) -> None:

@@ -138,14 +138,14 @@ class Rounds:
     def close(self) -> None:
         """Take part in nothing any more."""
         for averager in self._averagers.values():
-            averager.close()
+            averager.shutdown()
         self._averagers.clear()
         self._closing.shutdown()
 
     def _close_later(self, averager: DecentralizedAverager) -> None:
         if len(self._being_closed) == MOST_CLOSING:
             wait([self._being_closed.popleft()])
-        self._being_closed.append(self._closing.submit(averager.close))
+        self._being_closed.append(self._closing.submit(averager.shutdown))
 
     def _next_averager(
         self, purpose: Purpose, epoch: int, tensors: Sequence[torch.Tensor], num_peers: int, compression: str
@@ -155,7 +155,7 @@ class Rounds:
         prefix = f"{self._run_id}.{purpose}.{epoch}"
         if (last := self._averagers.pop(purpose, None)) is not None:
             if last.prefix == prefix:  # another attempt: a peer has one averager of a name at a time
-                last.close()
+                last.shutdown()
             else:
                 self._close_later(last)
         # As soon as all who are known to be in this epoch are there, nobody else is waited for.
