@@ -101,6 +101,18 @@ def test_a_small_run_of_each_of_ours(plain: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.frameworks
+@pytest.mark.parametrize("kind", ["transformer", "det_dropout"])
+def test_experts_that_take_a_mask_get_one(kind: str) -> None:
+    job = throughput.make_job(
+        "minimalistic", expert_cls=kind, num_batches_per_client=1, batch_size=2, hid_dim=16, client_processes=1
+    )
+    found = measure("throughput", job, throughput.Lines(job, str), throughput.METRICS, [STROBE, LOCAL])
+    assert found["strobe", "throughput"] > 0
+    assert found["local", "throughput"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.frameworks
 def test_each_compression_is_measured() -> None:
     lines: list[str] = []
     job = compression.Job(size=20_000, num_iters=2)

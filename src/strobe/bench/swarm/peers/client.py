@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from strobe.bench.swarm.programs.inputs import make_inputs
 from strobe.swarm.client import CallOptions, RemoteExpert
 from strobe.swarm.client.link import Link
 from strobe.swarm.dht import DHT
@@ -62,8 +63,8 @@ def _ask(job: dict[str, Any], dht: DHT, server: Address, rng: random.Random) -> 
         RemoteExpert(ExpertPlace(parse_uid(f"expert.{index}"), server), link, options)
         for index in range(job["num_experts"])
     ]
-    batch = torch.randn(job["batch_size"], job["hid_dim"])
+    inputs = make_inputs(job)
     for _ in range(job["num_batches_per_client"]):
-        output = rng.choice(experts)(batch)
+        output = rng.choice(experts)(*inputs)
         if job["backprop"]:
             output.sum().backward()

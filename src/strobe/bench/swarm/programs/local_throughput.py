@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from strobe.bench.swarm.programs.device import describe, memory
+from strobe.bench.swarm.programs.inputs import make_inputs
 from strobe.bench.swarm.programs.talk import Talk
 from strobe.bench.swarm.programs.throughput_run import run
 from strobe.swarm.experts.registry import expert_kind
@@ -39,15 +40,15 @@ class LocalStage:
 
     def work(self) -> None:
         job = self._job
-        batch = torch.randn(job["batch_size"], job["hid_dim"], device=job["device"])
+        inputs = make_inputs(job, job["device"])
         rng = random.Random(0)
         for _ in range(job["num_clients"] * job["num_batches_per_client"]):
             module, optimizer = rng.choice(self._experts)
             with torch.no_grad():
-                module(batch)
+                module(*inputs)
             if job["backprop"]:
-                rows = batch.detach().requires_grad_()
-                module(rows).sum().backward()
+                rows = [each.detach().requires_grad_(each.is_floating_point()) for each in inputs]
+                module(*rows).sum().backward()
                 if optimizer is not None:
                     optimizer.step()
                     optimizer.zero_grad()
