@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -75,6 +76,23 @@ def test_quick_of_this_process(tmp_path: Path) -> None:
     facts = quick(tmp_path)
     assert facts["args"] == sys.argv[1:]
     assert facts["command"] == join_command(sys.orig_argv)
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+@pytest.mark.parametrize("program", [["started.py"], ["-m", "started"]])
+def test_a_process_of_multiprocessing_has_the_command_of_its_program(
+    tmp_path: Path, method: str, program: list[str]
+) -> None:
+    (tmp_path / "started.py").write_text(
+        "import multiprocessing\nfrom strobe.environment.facts import quick\n"
+        "def tell():\n    print(quick('.')['command'])\n"
+        "if __name__ == '__main__':\n"
+        f"    process = multiprocessing.get_context({method!r}).Process(target=tell)\n"
+        "    process.start()\n    process.join()\n"
+    )
+    command = [sys.executable, *program, "--lr", "0.1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == join_command(command)
 
 
 def test_commit_and_branch(repo: Path) -> None:

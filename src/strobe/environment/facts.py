@@ -49,7 +49,7 @@ def quick(
     """
     cwd = os.fspath(cwd)
     clean = redact_argv if redact else list
-    command = list(sys.orig_argv if argv is None else argv)
+    command = list(_typed() if argv is None else argv)
     facts: dict[str, Any] = {
         "program": _program(),
         "command": join_command(clean(command)),
@@ -133,6 +133,18 @@ def os_name() -> str:
 def usable_cpus() -> int | None:
     """Return how many CPUs this process may use, which in a container or batch job is fewer than there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+
+
+def _typed() -> list[str]:
+    """Return the command line of this process, or of the program that had multiprocessing start it anew.
+
+    Such a process has one that starts nothing a second time; the program's arguments are in its `sys.argv`.
+    """
+    if not any(word.startswith("from multiprocessing.") for word in sys.orig_argv):
+        return sys.orig_argv
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    program = sys.argv[:1] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
+    return [sys.executable, *program, *sys.argv[1:]]
 
 
 def _program() -> str | None:
