@@ -36,6 +36,27 @@ def test_records_are_passed_on_in_messages_of_limited_size() -> None:
     run(main())
 
 
+@pytest.mark.parametrize("is_client", [False, True])
+def test_whose_only_peer_was_away_is_back_soon_after_it(is_client: bool) -> None:
+    async def main() -> None:
+        swarm = await Swarm.grow(1)
+        first, only = swarm.nodes[0].network.address.id, await swarm.add(Options(client_mode=is_client))
+        for away_s in (30.0, 400.0):
+            swarm.world.partition([first], [only.network.address.id])
+            for _ in range(3):  # its user asks, in vain
+                await only.get("k", latest=True)
+                await asyncio.sleep(away_s / 3)
+            assert len(only.peers.table) == 0
+            swarm.world.partition()
+            await asyncio.sleep(70.0)
+            assert len(only.peers.table) == 1, "long before neighbours are looked for"
+            assert await only.store("k", away_s, clock() + 600)
+            assert number(first) in only.peers.table
+        swarm.check()
+
+    run(main())
+
+
 def test_holders_are_those_who_hold_not_those_who_answer() -> None:
     async def main() -> None:
         swarm = await Swarm.grow(12, options=_UNCACHED)

@@ -23,6 +23,8 @@ from strobe.swarm.net.network import Contact
 _FAILURES_TO_LEAVE: Final = 2
 _MAX_REMEMBERED: Final = 1024
 _MAX_BACKOFF_S: Final = 3600.0
+#: of one who knows nobody else: it has nothing better to do than to ask again
+_MAX_BACKOFF_ALONE_S: Final = 60.0
 _MAX_MET: Final = 16
 
 
@@ -53,6 +55,8 @@ class Peers:
         self._met: deque[Contact] = deque(maxlen=_MAX_MET)
         #: called when there are newcomers and there were none
         self.on_newcomers: Callable[[], None] = lambda: None
+        #: called when the last one has left the table
+        self.on_alone: Callable[[], None] = lambda: None
 
     def heard(self, contact: Contact, now: float, since: float = 0.0) -> None:
         """Note that a peer that serves, as it says `since`, has spoken to us."""
@@ -81,7 +85,8 @@ class Peers:
         failures = self._failures.get(absent, 0)
         self._failures[absent] = failures + 1
         self._failures.move_to_end(absent)
-        until = now + min(self._silence_s * self._backoff_rate ** min(failures, 64), _MAX_BACKOFF_S)
+        longest_s = _MAX_BACKOFF_S if len(self.table) else _MAX_BACKOFF_ALONE_S
+        until = now + min(self._silence_s * self._backoff_rate ** min(failures, 64), longest_s)
         self._silent_until[absent] = until
         self._next_release = min(self._next_release, until)
         if isinstance(absent, int):
@@ -97,6 +102,8 @@ class Peers:
         if (successor := self.table.remove(peer, now)) is not None:
             self._unannounced.add(number(successor.id))
         self.remember([contact])
+        if not len(self.table):
+            self.on_alone()
 
     def _absent(self, contact: Contact) -> _Absent:
         """Return against whom it counts that nobody answers there."""

@@ -1,7 +1,7 @@
 """What a peer does without being asked: finds its neighbours, hands records over, stores them anew, renews its cache.
 
-Neighbours and records have periods that vary by a fifth, so that peers started together do not act together; newcomers
-and the cache are seen to when there is something to do.
+Neighbours and records have periods that vary by a fifth, so that peers started together do not act together; newcomers,
+the cache, and having lost everybody are seen to when there is something to do.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _SHORT_LIFE_S: Final = 30.0
 _RECORDS_AT_A_TIME: Final = 1000
 _PINGS_PER_ROUND: Final = 8
 _LOST_PER_ROUND: Final = 4
+_LOST_WHEN_ALONE: Final = 16
 _VIA_PER_ROUND: Final = 3
 _PLACES_PER_ROUND: Final = 3
 _EXPLORED_WIDTH: Final = 5
@@ -51,11 +52,15 @@ class Upkeep:
         # Two swarms seem to meet: somebody introduced strangers to us, or we found neighbours that did not tell us.
         self._is_moving = asyncio.Event()
         self._has_renewals, self._has_newcomers = asyncio.Event(), asyncio.Event()
+        self._is_alone = asyncio.Event()
 
     def start(self) -> None:
         """Begin all duties."""
         options = self._node.options
-        duties = [self._stay_in_touch()] if options.refresh_s else []
+        duties = []
+        if options.refresh_s:
+            duties += [self._stay_in_touch(), self._when(self._is_alone, options.silence_s, self.seek_others)]
+            self._node.peers.on_alone = self._is_alone.set
         duties.append(self._when(self._has_renewals, _CACHE_PAUSE_S, self.renew_cache))
         if not options.client_mode:
             if options.republish_s:
@@ -106,6 +111,17 @@ class Upkeep:
             await self.look_around(_PLACES_PER_ROUND, via)
         else:
             await self.look_around(1)
+
+    async def seek_others(self) -> None:
+        """Having lost everybody, call those who may answer again, each after its own silence, until one does."""
+        node = self._node
+        if not len(node.peers.table):
+            lost = node.peers.lost(node.clock(), _LOST_WHEN_ALONE)
+            await asyncio.gather(*map(node.greeting.ping, lost))
+        if len(node.peers.table):
+            await self.find_neighbours()
+        else:
+            self._is_alone.set()
 
     async def look_around(self, num_places: int, via: Sequence[Contact] = ()) -> None:
         """Get to know peers at places that are not our own, and introduce those who do not know each other."""
