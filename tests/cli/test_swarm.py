@@ -47,6 +47,14 @@ def test_a_record_goes_in_and_comes_out(peer: str, capsys: pytest.CaptureFixture
     assert found["seen_at"].startswith("127.0.0.1:")
 
 
+def test_one_who_only_asks_is_told_from_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+    from strobe.swarm.dht import DHT
+
+    with DHT(client_mode=True) as asker:
+        assert main(["swarm", "probe", str(asker.address)]) == FAILURE
+        assert "is there, but it only asks: it holds no records" in capsys.readouterr().err
+
+
 def test_nobody_there_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     absent = "strobe://" + "a" * 32 + "@127.0.0.1:9"
     assert main(["swarm", "probe", absent]) == FAILURE

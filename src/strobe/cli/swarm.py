@@ -45,7 +45,7 @@ def register(subparsers: Subparsers) -> None:
             "strobe swarm dht --host 0.0.0.0 --port 4000 --announce 203.0.113.7 --relay",
         ],
     )
-    dht.add_argument("--host", action="append", metavar="HOST", help="listen here; repeatable (default: 127.0.0.1)")
+    dht.add_argument("--host", action="append", metavar="HOST", help=swarm_serve.HOST_HELP)
     dht.add_argument("--port", type=int, default=0, metavar="N", help="UDP and TCP port (default: a free one)")
     dht.add_argument(
         "--announce", action="append", default=[], metavar="HOST", help="the host others reach this machine by"
@@ -104,7 +104,7 @@ def _dht(args: Namespace) -> int:
     screen = Screen(args)
     with DHT(
         args.peer,
-        hosts=args.host or ["127.0.0.1"],
+        hosts=args.host,
         port=args.port,
         announce=args.announce,
         identity_path=args.identity,
@@ -131,13 +131,10 @@ def _probe(args: Namespace) -> int:
     import asyncio
 
     from strobe.swarm.net.address import Address
-    from strobe.swarm.net.network import PeerUnreachable
 
     screen = Screen(args)
     address = Address.parse(args.address)
     found = asyncio.run(_ask(address))
-    if found is None:
-        raise PeerUnreachable(f"{address} did not answer; check that it runs and that UDP and its port get through")
     if args.json:
         screen.json(found)
     else:
@@ -148,19 +145,26 @@ def _probe(args: Namespace) -> int:
     return 0
 
 
-async def _ask(address: Address) -> dict[str, Any] | None:
+async def _ask(address: Address) -> dict[str, Any]:
     from strobe.swarm.dht import Node, Options
+    from strobe.swarm.dht.greeting import ONLY_ASKS
     from strobe.swarm.dht.names import in_numbers
     from strobe.swarm.net.identity import Identity
+    from strobe.swarm.net.network import PeerBusy, PeerRefused, PeerUnreachable
     from strobe.swarm.net.peer_network import PeerNetwork
 
-    hosts = ["::", "0.0.0.0"] if any(":" in host for host in address.hosts) else ["0.0.0.0"]
-    network = await PeerNetwork.listen(Identity.generate(), hosts)
+    network = await PeerNetwork.listen(Identity.generate(), peers=[address])
     node = Node(network, Options(client_mode=True))
     try:
         for contact in (await in_numbers(address.contacts, node.options.timeout_s))[0]:
-            if await node.greeting.ping(contact) is None:  # the first one pays for the handshake
+            try:
+                await node.greeting.hail(contact)  # the first one pays for the handshake
+            except PeerUnreachable:
                 continue
+            except PeerBusy:
+                raise
+            except PeerRefused as exc:
+                raise PeerRefused(f"{address} is {ONLY_ASKS}") from exc
             before, started = time.time(), time.perf_counter()
             pong = await node.greeting.ping(contact)
             if pong is not None:
@@ -173,7 +177,7 @@ async def _ask(address: Address) -> dict[str, Any] | None:
                     "peers": len(node.peers.table) - 1,
                     "seen_at": f"{pong.host}:{pong.port}",
                 }
-        return None
+        raise PeerUnreachable(f"{address} did not answer; check that it runs and that UDP and its port get through")
     finally:
         await node.close()
 
@@ -206,12 +210,10 @@ def _store(args: Namespace) -> int:
 
 def _client(peers: Sequence[str]) -> DHT:
     from strobe.swarm.dht import DHT
-    from strobe.swarm.net.address import Address
 
     if not peers:
         raise UsageError("name a peer of the swarm: --peer ADDRESS, as `strobe swarm dht` prints it")
-    is_local = all(host.startswith("127.") for peer in peers for host in Address.parse(peer).hosts)
-    return DHT(peers, client_mode=True, hosts=["127.0.0.1" if is_local else "0.0.0.0"])
+    return DHT(peers, client_mode=True)
 
 
 def _parsed(text: str) -> Any:

@@ -20,8 +20,9 @@ from strobe.errors import MissingExtra
 if TYPE_CHECKING:
     from strobe.swarm.experts import Server
     from strobe.swarm.net.address import Address
-    from strobe.swarm.net.network import Network, Payload
+    from strobe.swarm.net.network import Payload
 
+HOST_HELP = "listen here; repeatable (default: where --peer reaches us, without any 127.0.0.1)"
 _ASK_S = 10.0
 #: names of more than a hundred thousand experts
 _MAX_STATUS_BYTES = 8 << 20
@@ -58,7 +59,7 @@ def register(commands: Subparsers) -> None:
     training.add_argument("--total-steps", type=int, metavar="N", help="let it fall to nothing after N steps")
     training.add_argument("--clip-grad-norm", type=float, metavar="NORM", help="limit the norm of gradients")
     peer = serve.add_argument_group("peer")
-    peer.add_argument("--host", action="append", metavar="HOST", help="listen here; repeatable (default: 127.0.0.1)")
+    peer.add_argument("--host", action="append", metavar="HOST", help=HOST_HELP)
     peer.add_argument("--port", type=int, default=0, metavar="N", help="UDP and TCP port (default: a free one)")
     peer.add_argument("--announce", action="append", default=[], metavar="HOST", help="the host others reach us by")
     peer.add_argument("--identity", metavar="PATH", help="key file, made if missing (default: a new peer each time)")
@@ -98,7 +99,7 @@ def _serve(args: Namespace) -> int:
         dht = stack.enter_context(
             DHT(
                 args.peer,
-                hosts=args.host or ["127.0.0.1"],
+                hosts=args.host,
                 port=args.port,
                 announce=args.announce,
                 identity_path=args.identity,
@@ -183,29 +184,34 @@ def _status(args: Namespace) -> int:
 
 
 def _asked(text: str) -> dict[str, Any]:
-    from strobe.swarm.dht import DHT
+    import asyncio
+
     from strobe.swarm.net.address import Address
     from strobe.swarm.net.network import PeerRefused
 
     address = Address.parse(text)
-    hosts = ["::", "0.0.0.0"] if any(":" in host for host in address.hosts) else ["0.0.0.0"]
-    with DHT(client_mode=True, hosts=hosts) as dht:
-        try:
-            payload = dht.run_coroutine(lambda node: _told(node.network, address))
-        except PeerRefused as exc:
-            raise PeerRefused(f"{address} serves no experts, or does not tell: {exc}") from exc
+    try:
+        payload = asyncio.run(_told(address))
+    except PeerRefused as exc:
+        raise PeerRefused(f"{address} serves no experts, or does not tell: {exc}") from exc
     try:
         return dict(json.loads(bytes(payload)))
     except (ValueError, TypeError) as exc:
         raise PeerRefused(f"{address} tells something that is no status: {exc!r:.80}") from exc
 
 
-async def _told(network: Network, address: Address) -> Payload:
+async def _told(address: Address) -> Payload:
     """Ask a peer where it is heard."""
     from strobe.swarm.net.hosts import heard_at
+    from strobe.swarm.net.identity import Identity
+    from strobe.swarm.net.peer_network import PeerNetwork
 
-    contact = await heard_at(network, address, timeout_s=_ASK_S)
-    return await network.call(contact, "expert.status", b"", timeout_s=_ASK_S, max_reply=_MAX_STATUS_BYTES)
+    network = await PeerNetwork.listen(Identity.generate(), peers=[address])
+    try:
+        contact = await heard_at(network, address, timeout_s=_ASK_S)
+        return await network.call(contact, "expert.status", b"", timeout_s=_ASK_S, max_reply=_MAX_STATUS_BYTES)
+    finally:
+        await network.close()
 
 
 def _line(figures: dict[str, Any]) -> str:

@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from strobe.errors import UsageError
+from strobe.errors import CommError, UsageError
 from strobe.swarm.dht import DHT, BootstrapFailed, DhtStopped, Node, Options, get_dht_time
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.identity import Identity
@@ -180,8 +181,14 @@ def test_visible_addresses_are_what_others_join_by(swarm: list[DHT]) -> None:
 
 
 def test_mistakes_are_told() -> None:
-    with pytest.raises(UsageError, match="list of addresses"):
-        DHT("strobe://x@127.0.0.1:1")
+    for name in ("initial_peers", "hosts", "announce", "relays"):
+        one: Any = {name: "127.0.0.1"}
+        with pytest.raises(UsageError, match=rf"{name} is a list, also of one: {name}=\['127\.0\.0\.1'\]"):
+            DHT(**one)
+    with pytest.raises(UsageError, match="initial_peers is a list"):
+        DHT(Address(Identity.generate().peer_id, ("127.0.0.1",), 9))  # type: ignore[arg-type]  # the mistake
+    with pytest.raises(UsageError, match="port 99999 is not between 0"):
+        DHT(port=99999)
     dht = DHT(start=False)
     with pytest.raises(UsageError, match="start"):
         dht.get("k")
@@ -190,6 +197,21 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(BootstrapFailed, match=r"127\.0\.0\.1:9"):
         DHT([absent], options=_QUICK)
     assert time.monotonic() - started < 10
+
+
+def test_nobody_joins_through_a_peer_that_only_asks() -> None:
+    with DHT(client_mode=True) as asker, pytest.raises(BootstrapFailed, match="there, but it only asks"):
+        DHT([asker.address])
+
+
+def test_a_swarm_of_ipv6_is_joined_by_default() -> None:
+    try:
+        first = DHT(hosts=["::1"])
+    except CommError as exc:
+        pytest.skip(f"no IPv6 here: {exc}")
+    with first, DHT([first.address]) as second:
+        assert second.store("k", 6, get_dht_time() + 60)
+        assert second.address.hosts == ("::1",)
 
 
 def test_a_swarm_is_joined_by_name_and_knows_its_peers_by_number() -> None:

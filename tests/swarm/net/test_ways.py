@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from strobe.swarm.net import Contact, PeerId, PeerUnreachable
+from strobe.swarm.net import Contact, NoRoute, PeerId, PeerUnreachable
 from strobe.swarm.net.ports import DatagramPort
 from strobe.swarm.net.ways import Ways
 from tests.swarm.net.peers import peers, run
@@ -29,11 +29,21 @@ def port() -> Iterator[DatagramPort]:
 
 def test_a_contact_is_reached_by_the_port_of_its_family(port: DatagramPort) -> None:
     ways = Ways([port])
-    assert ways.to(Contact(BOB, "192.0.2.1", 4000)) == (port, ("192.0.2.1", 4000))
-    assert ways.host_near("192.0.2.1") == "127.0.0.1"
+    assert ways.to(Contact(BOB, "127.0.0.2", 4000)) == (port, ("127.0.0.2", 4000))
+    assert ways.host_near("127.0.0.2") == "127.0.0.1"
     for attempt in (lambda: ways.to(Contact(BOB, "2001:db8::1", 4000)), lambda: ways.host_near("2001:db8::1")):
         with pytest.raises(PeerUnreachable, match="2001:db8::1 is of a family that this peer does not listen at"):
             attempt()
+
+
+def test_what_cannot_be_sent_from_this_machine_to_itself_is_told(port: DatagramPort) -> None:
+    far = Contact(BOB, "192.0.2.1", 4000)
+    with pytest.raises(NoRoute, match=r"listens at 127\.0\.0\.1 only, from where 192\.0\.2\.1 cannot be reached"):
+        Ways([port]).to(far)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("0.0.0.0", 0))
+        open_port = DatagramPort(sock, lambda packet, source, port: None)
+        assert Ways([port, open_port]).to(far) == (open_port, ("192.0.2.1", 4000))
 
 
 @pytest.mark.parametrize("number", [0, -1, 65536])

@@ -47,8 +47,10 @@ class DHT:
     """A peer of a swarm. Without `initial_peers` it is the first of a new one.
 
     `process=True` gives the peer a process of its own, which a program that keeps Python busy may want; otherwise it
-    lives in a thread. `hosts` are the addresses to listen at: by default only this machine. `limits` bound what others
-    may ask of it; `suite` is how peers of the swarm seal what they say, the same for all.
+    lives in a thread. `hosts` are the addresses to listen at. By default they are those where the initial peers and the
+    relays reach this one: all that the machine has, or only 127.0.0.1 (::1) if those are on this machine themselves, or
+    if there are none. `limits` bound what others may ask of it; `suite` is how peers of the swarm seal what they say,
+    the same for all.
 
     `relay` offers to pass on what is for peers that others cannot reach. `relays` are peers that do so for this one if
     it is not `reachable`, which it finds out from them unless it is told; such a peer is in client mode.
@@ -59,7 +61,7 @@ class DHT:
         initial_peers: Iterable[str | Address] = (),
         *,
         start: bool = True,
-        hosts: Sequence[str] = ("127.0.0.1",),
+        hosts: Sequence[str] | None = None,
         port: int = 0,
         announce: Sequence[str] = (),
         identity_path: str | Path | None = None,
@@ -73,12 +75,18 @@ class DHT:
         relays: Iterable[str | Address] = (),
         reachable: bool | None = None,
     ) -> None:
-        if isinstance(initial_peers, str):
-            raise UsageError(f"initial_peers is a list of addresses, not one text: [{initial_peers!r}]")
+        for name, given in (
+            ("initial_peers", initial_peers),
+            ("hosts", hosts),
+            ("announce", announce),
+            ("relays", relays),
+        ):
+            if isinstance(given, (str, Address)):
+                raise UsageError(f"{name} is a list, also of one: {name}=[{str(given)!r}]")
         options = options or Options()
         self._plan = Plan(
             initial_peers=tuple(str(peer) for peer in initial_peers),
-            hosts=tuple(hosts),
+            hosts=None if hosts is None else tuple(hosts),
             port=port,
             announce=tuple(announce),
             identity_path=Path(identity_path) if identity_path is not None else None,

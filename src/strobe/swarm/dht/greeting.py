@@ -27,6 +27,8 @@ from strobe.swarm.dht.service import opened
 from strobe.swarm.net.address import Address
 from strobe.swarm.net.network import Caller, Contact, Network, NetworkError, Payload, PeerId
 
+#: what to say of a peer that refuses a ping
+ONLY_ASKS: Final = "there, but it only asks: it holds no records"
 _MAX_SEEN_AT: Final = 16
 _MAX_MET_PER_S: Final = 10
 
@@ -41,24 +43,28 @@ class Greeting:
         self._seen_at: dict[tuple[str, int], int] = {}
         self._second_ends, self._num_met = 0.0, 0
 
-    async def ping(self, contact: Contact, *, is_greeted: bool = False) -> Pong | None:
+    async def ping(self, contact: Contact) -> Pong | None:
         """Return a peer's answer, or None."""
         try:
-            pong = await self._exchange.ask(contact, PING, Ping(self._exchange.since, is_greeted), Pong)
+            return await self.hail(contact)
         except (NetworkError, Malformed):
             return None
+
+    async def hail(self, contact: Contact, *, is_greeted: bool = False) -> Pong:
+        """Return a peer's answer; NetworkError or Malformed if there is none."""
+        pong = await self._exchange.ask(contact, PING, Ping(self._exchange.since, is_greeted), Pong)
         place = pong.host, pong.port
         self._seen_at[place] = self._seen_at.get(place, 0) + 1
         if len(self._seen_at) > _MAX_SEEN_AT:
             del self._seen_at[min(self._seen_at, key=self._seen_at.__getitem__)]
         return pong
 
-    async def skew_of(self, contact: Contact) -> float | None:
-        """Return by how much a peer's clock is ahead of ours; None if it does not answer."""
+    async def skew_of(self, contact: Contact) -> float:
+        """Return by how much a peer's clock is ahead of ours; NetworkError or Malformed if it does not answer."""
         clock = self._exchange.clock
         before = clock()
-        pong = await self.ping(contact, is_greeted=self._exchange.serves)
-        return None if pong is None else pong.time - (before + clock()) / 2
+        pong = await self.hail(contact, is_greeted=self._exchange.serves)
+        return pong.time - (before + clock()) / 2
 
     async def introduce(self, contact: Contact, others: Sequence[Contact]) -> None:
         """Tell a peer of others that it seems not to know."""

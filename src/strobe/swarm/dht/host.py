@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from strobe.errors import Error
+from strobe.errors import Error, UsageError
 from strobe.swarm.dht.attempt import Attempt
 from strobe.swarm.dht.node import Node
 from strobe.swarm.dht.options import Options
@@ -41,7 +41,7 @@ class Plan:
     """What it takes to open a node."""
 
     initial_peers: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ("127.0.0.1",)
+    hosts: tuple[str, ...] | None = None
     port: int = 0
     announce: tuple[str, ...] = ()
     identity_path: Path | None = None
@@ -56,11 +56,12 @@ class Plan:
     async def open(self) -> Node:
         """Return a node that has joined."""
         identity = Identity.load_or_create(self.identity_path) if self.identity_path else Identity.generate()
-        contacts = [contact for text in self.initial_peers for contact in Address.parse(text).contacts]
+        peers = [Address.parse(text) for text in self.initial_peers]
         network = await PeerNetwork.listen(
             identity,
             self.hosts,
             self.port,
+            peers=peers,
             announce=self.announce,
             limits=self.limits,
             suite=self.suite,
@@ -71,6 +72,13 @@ class Plan:
         validator = CompositeValidator(self.validators) if self.validators else None
         # Whoever others reach only through somebody else asks, and leaves it to those in the open to hold records.
         options = self.options if network.is_reachable else replace(self.options, client_mode=True)
+        if not (options.client_mode or network.has_named_host):
+            await network.close()
+            raise UsageError(
+                "no route leads out of this machine, so that it is not known at which host others reach this peer; "
+                "name the host: announce=[…], on the command line --announce HOST"
+            )
+        contacts = [contact for peer in peers for contact in peer.contacts]
         return await Node.create(network, contacts, options, validator=validator)
 
     def _candidates(self) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ which cannot, and must not, look it up.
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Iterable
 
 from strobe.swarm.dht.protocol import is_numeric
+from strobe.swarm.net.listening import look_up
 from strobe.swarm.net.network import Contact
 
 
@@ -24,9 +24,4 @@ async def in_numbers(contacts: Iterable[Contact], timeout_s: float) -> tuple[lis
 
 
 async def _hosts(name: str, timeout_s: float) -> list[str]:
-    lookup = asyncio.get_running_loop().getaddrinfo(name, None, type=socket.SOCK_DGRAM)
-    try:
-        found = await asyncio.wait_for(lookup, timeout_s)
-    except (OSError, UnicodeError, asyncio.TimeoutError):  # UnicodeError: a label that no name can have
-        return []
-    return [host for *_, address in found if is_numeric(host := str(address[0]))]
+    return [host for host in await look_up(name, timeout_s) if is_numeric(host)]

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from strobe.errors import Error
 from strobe.swarm.dht.batch import Batch, note_name
 from strobe.swarm.dht.exchange import Exchange
-from strobe.swarm.dht.greeting import Greeting
+from strobe.swarm.dht.greeting import ONLY_ASKS, Greeting
 from strobe.swarm.dht.id import number, place_of
 from strobe.swarm.dht.names import in_numbers
 from strobe.swarm.dht.opened import ValueWithExpiration, open_record
@@ -42,7 +42,7 @@ from strobe.swarm.dht.storage import PLAIN, Record, Rules, Storage, entries, mer
 from strobe.swarm.dht.upkeep import Upkeep
 from strobe.swarm.dht.validator import CompositeValidator, Ownership, RawRecord, RecordValidator
 from strobe.swarm.dht.writer import Writer
-from strobe.swarm.net.network import Contact, Network, NetworkError
+from strobe.swarm.net.network import Contact, Network, NetworkError, NoRoute, PeerBusy, PeerRefused
 
 _PLACES_OF_MERGE: Final = 8
 #: of requests that carry no records: most are far smaller
@@ -175,14 +175,14 @@ class Node:
         named, (contacts, unknown) = contacts, await in_numbers(contacts, self.options.timeout_s)
         self.peers.remember(contacts)
         is_merge = len(self.peers.table) > 0
-        answers = zip(contacts, await asyncio.gather(*map(self.greeting.skew_of, contacts)), strict=True)
-        skew_of = {contact: skew for contact, skew in answers if skew is not None}
+        answers = dict(zip(contacts, await asyncio.gather(*map(self._skew_of, contacts)), strict=True))
+        skew_of = {contact: skew for contact, skew in answers.items() if isinstance(skew, float)}
         if not skew_of:
             raise BootstrapFailed(
                 f"none of {len(named)} initial peers answered within {self.options.timeout_s:g} s: "
                 f"{', '.join(f'{contact.host}:{contact.port}' for contact in named[:5])}; "
                 + (f"no address is known of {', '.join(unknown[:5])}; " if unknown else "")
-                + "check that they run and that UDP reaches them"
+                + _advice(answers)
             )
         for contact in skew_of:  # one that answers at one of its addresses is not silent for being silent at others
             self.peers.heard(contact, self.clock())
@@ -195,6 +195,12 @@ class Node:
         if is_merge:  # two swarms meet in us: make us known all over the other one, so that many meet soon
             await self.upkeep.look_around(_PLACES_OF_MERGE, list(skew_of))
         return len({contact.id for contact in skew_of})
+
+    async def _skew_of(self, contact: Contact) -> float | NetworkError | Malformed:
+        try:
+            return await self.greeting.skew_of(contact)
+        except (NetworkError, Malformed) as exc:
+            return exc
 
     def _is_owned(self, subkey: bytes) -> bool:
         return isinstance(self._validator, Ownership) and self._validator.is_owned(subkey)
@@ -329,6 +335,17 @@ class Node:
                 self.cache.put(place, value, expires, now, subkey)
         if place in self.cache and not (all(accepted) and sent[0][0] == PLAIN):
             self.upkeep.refresh(place)  # ours was refused, or others have subkeys that our copy lacks
+
+
+def _advice(answers: Mapping[Contact, object]) -> str:
+    """Return what to do about initial peers none of which could be greeted."""
+    for contact, fault in answers.items():
+        if isinstance(fault, PeerRefused) and not isinstance(fault, PeerBusy):
+            return f"{contact.host}:{contact.port} is {ONLY_ASKS}; join through another peer"
+    for fault in answers.values():
+        if isinstance(fault, (NoRoute, PeerBusy)):
+            return str(fault)
+    return "check that they run and that UDP reaches them"
 
 
 def _median(values: list[float]) -> float:

@@ -4,7 +4,8 @@ Everything above (the DHT, experts) talks through `Network`; real sockets (`Peer
 implement it. It knows nothing of keys, packets, sizes or retries, and must not import any of them.
 
     NetworkError               base of what `call` raises
-    ├── PeerUnreachable        no answer in time, no route, or the peer there is not the one that was called
+    ├── PeerUnreachable        no answer in time, or the peer there is not the one that was called
+    │   └── NoRoute            nothing can be sent there from where this peer listens
     └── PeerRefused            the peer answered, and the answer is no: `reason`, `retry_after_s`
         ├── PeerBusy           not now; the same call may work after `retry_after_s`
         └── ReplyTooLarge      it is more than the caller takes: as good as none
@@ -85,6 +86,10 @@ class NetworkError(Error):
 
 class PeerUnreachable(NetworkError):
     """The peer did not answer in time, or nothing there is that peer."""
+
+
+class NoRoute(PeerUnreachable):
+    """From where this peer listens nothing gets to the host of that one."""
 
 
 class PeerRefused(NetworkError):

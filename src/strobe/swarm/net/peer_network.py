@@ -22,8 +22,9 @@ from strobe.swarm.net.handshakes import Dial, Handshakes
 from strobe.swarm.net.identity import Identity
 from strobe.swarm.net.incoming import Incoming
 from strobe.swarm.net.limits import Limits
+from strobe.swarm.net.listening import default_hosts, hosts_of, named_hosts, this_machine
 from strobe.swarm.net.network import Contact, Handler, NetworkError, Payload, PeerRefused, PeerUnreachable, Sendable
-from strobe.swarm.net.ports import DatagramPort, OpenPort, bind, reachable_host
+from strobe.swarm.net.ports import DatagramPort, OpenPort, bind
 from strobe.swarm.net.relay.limits import RelayLimits
 from strobe.swarm.net.relay.path import RelayPath
 from strobe.swarm.net.relay.relaying import Relaying
@@ -47,6 +48,7 @@ class PeerNetwork:
         suite: Suite,
         limits: Limits,
         open_port: OpenPort = DatagramPort,
+        peers: Sequence[str] = (),
     ) -> None:
         now = time.monotonic()
         self._identity = identity
@@ -82,16 +84,19 @@ class PeerNetwork:
         self._tick_due = 0.0
         self._is_late = False
         self._closed = False
-        hosts = tuple(reachable_host(port.host) for port in self._ports)
-        self._address = Address(identity.peer_id, hosts, self._listeners[0].getsockname()[1])
+        bound = [port.host for port in self._ports]
+        #: whether our address names a host where others reach us, if we listen for them
+        self.has_named_host = bool(hosts := named_hosts(bound, peers))
+        self._address = Address(identity.peer_id, hosts or this_machine(bound), self._listeners[0].getsockname()[1])
 
     @classmethod
     async def listen(
         cls,
         identity: Identity,
-        hosts: Sequence[str] = ("127.0.0.1",),
+        hosts: Sequence[str] | None = None,
         port: int = 0,
         *,
+        peers: Sequence[Address] = (),
         announce: Sequence[str] = (),
         limits: Limits | None = None,
         suite: Suite = AES_GCM,
@@ -102,16 +107,22 @@ class PeerNetwork:
     ) -> PeerNetwork:
         """Return a peer that listens at every host with one port number (0: a free one), UDP and TCP.
 
+        Without `hosts` it listens where `peers` and `relays` reach it: at all of this machine's addresses, or on this
+        machine only if they are all there, or if there are none.
+
         `announce` are the hosts that its address names when others know it by other names than it binds. `open_port`
         makes the ports that datagrams go through: for tests and benchmarks on paths that are worse than loopback.
 
         `relay` offers to relay for others. `relays` are peers that do so for this one if it is not `reachable`, which
         it finds out from them unless it is told. A peer that is not answers nobody but its relays, and its own calls.
         """
-        if not hosts:
+        if hosts is not None and not hosts:
             raise UsageError('no host to listen at; give one, such as "127.0.0.1" or "::"')
-        network = cls(identity, bind(tuple(hosts), port), suite, limits or Limits(), open_port)
+        others = await hosts_of([*peers, *relays])
+        sockets = bind(default_hosts(others) if hosts is None else tuple(hosts), port)
+        network = cls(identity, sockets, suite, limits or Limits(), open_port, others)
         if announce:
+            network.has_named_host = True
             network._address = Address(identity.peer_id, tuple(announce), network._address.port)
         for datagrams in network._ports:
             await datagrams.start(network._loop)
@@ -132,7 +143,9 @@ class PeerNetwork:
         if reachable is None and relays:
             host = await self.relaying.seen_host(relays, self._address.port)
             reachable = host is not None
-            if host is not None and host not in self._address.hosts:
+            if host is not None and not self.has_named_host:
+                self._address, self.has_named_host = replace(self._address, hosts=(host,)), True
+            elif host is not None and host not in self._address.hosts:
                 self._address = replace(self._address, hosts=(host, *self._address.hosts[: MAX_HOSTS - 1]))
         if reachable is False:
             self.incoming.takes_strangers = False

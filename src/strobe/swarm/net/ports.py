@@ -16,7 +16,7 @@ import socket
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
-from strobe.errors import CommError
+from strobe.errors import CommError, UsageError
 from strobe.swarm.net.network import Contact, PeerId
 from strobe.swarm.net.packet import SAFE_BYTES
 from strobe.swarm.net.undelivered import leave_unreported
@@ -137,6 +137,8 @@ class _Endpoint(asyncio.DatagramProtocol):
 
 def bind(hosts: tuple[str, ...], port: int) -> list[tuple[socket.socket, socket.socket]]:
     """Return a (datagram, listening) pair per host, all with one port number; port 0 means any that is free."""
+    if not 0 <= port < 65536:  # the system would take its lowest 16 bits
+        raise UsageError(f"port {port} is not between 0 (any that is free) and 65535")
     failure: OSError | None = None
     for _ in range(1 if port else _ATTEMPTS):
         bound: list[tuple[socket.socket, socket.socket]] = []
@@ -205,18 +207,3 @@ def socket_address(host: str, port: int) -> tuple[socket.AddressFamily, SocketAd
 
 def is_loopback(host: str) -> bool:
     return host.startswith("127.") or host == "::1"
-
-
-def reachable_host(host: str) -> str:
-    """Return a host that others can use: for a wildcard, the one this machine's packets leave from."""
-    probes = {"0.0.0.0": (socket.AF_INET, "192.0.2.1", "127.0.0.1"), "::": (socket.AF_INET6, "2001:db8::1", "::1")}
-    if host not in probes:
-        return host
-    family, far, fallback = probes[host]
-    with socket.socket(family, socket.SOCK_DGRAM) as sock:
-        try:
-            sock.connect((far, 9))  # chooses a route; nothing is sent
-            found: str = sock.getsockname()[0]
-        except OSError:
-            return fallback
-    return found

@@ -9,8 +9,9 @@ import asyncio
 import socket
 from collections.abc import Sequence
 
-from strobe.swarm.net.network import Contact, PeerUnreachable
-from strobe.swarm.net.ports import DatagramPort, Port, SocketAddress, numeric, socket_address
+from strobe.swarm.net.listening import leaves_from
+from strobe.swarm.net.network import Contact, NoRoute, PeerUnreachable
+from strobe.swarm.net.ports import DatagramPort, Port, SocketAddress, is_loopback, numeric, socket_address
 
 
 class Ways:
@@ -37,10 +38,16 @@ class Ways:
         return contact if host == contact.host else contact._replace(host=host)
 
     def _port_of(self, family: socket.AddressFamily, host: str) -> DatagramPort:
-        for port in self._ports:
-            if port.family == family:
+        ports = [port for port in self._ports if port.family == family]
+        for port in ports:
+            if not is_loopback(port.host) or is_loopback(host) or leaves_from(port.host, host) is not None:
                 return port
-        raise PeerUnreachable(f"{host} is of a family that this peer does not listen at; add such a host")
+        if ports:
+            raise NoRoute(
+                f"this peer listens at {ports[0].host} only, from where {host} cannot be reached; let it listen at "
+                f"another host, such as {'::' if ':' in host else '0.0.0.0'}"
+            )
+        raise NoRoute(f"{host} is of a family that this peer does not listen at; add such a host")
 
     async def _resolve(self, contact: Contact, timeout_s: float) -> str:
         lookup = asyncio.get_running_loop().getaddrinfo(contact.host, contact.port, type=socket.SOCK_DGRAM)

@@ -7,14 +7,13 @@ hidden 192.168.77.2 ── nat 192.168.77.1 | 10.77.0.2 ──┐
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
+
+from tests.swarm.net.town import Town, skip_without
 
 pytestmark = pytest.mark.slow
 
@@ -74,75 +73,28 @@ asyncio.run(main())
 """
 
 
-def missing() -> str:
-    if sys.platform != "linux" or not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return "network namespaces need Linux and root"
-    for tool in ("ip", "nft"):
-        if shutil.which(tool) is None:
-            return f"{tool} is not installed"
-    probe = subprocess.run(["ip", "netns", "add", f"strobe-{os.getpid()}"], capture_output=True, text=True)
-    if probe.returncode:
-        return f"no network namespaces here: {probe.stderr.strip()}"
-    subprocess.run(["ip", "netns", "del", f"strobe-{os.getpid()}"], check=True)
-    return ""
-
-
-class Town:
-    """The namespaces, by name."""
+class NatTown(Town):
+    """The namespaces above."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._prefix = f"strobe-{os.getpid()}-"
-        for name in ("bridge", "relay", "caller", "nat", "hidden"):
-            _ip("netns", "add", self._prefix + name)
-            stack.callback(_ip, "netns", "del", self._prefix + name)
-            self.run(name, "ip", "link", "set", "lo", "up")
+        super().__init__(stack, ("bridge", "relay", "caller", "nat", "hidden"))
         self.run("bridge", "ip", "link", "add", "name", "hub", "type", "bridge")
         self.run("bridge", "ip", "link", "set", "hub", "up")
         for name, address in (("relay", "10.77.0.1"), ("nat", "10.77.0.2"), ("caller", "10.77.0.3")):
-            self._wire(name, "wan", f"{address}/24", "bridge", name)
+            self.wire(name, "wan", f"{address}/24", "bridge", name)
             self.run("bridge", "ip", "link", "set", name, "master", "hub")
-        self._wire("hidden", "eth", "192.168.77.2/24", "nat", "lan")
+        self.wire("hidden", "eth", "192.168.77.2/24", "nat", "lan")
         self.run("nat", "ip", "address", "add", "192.168.77.1/24", "dev", "lan")
         self.run("hidden", "ip", "route", "add", "default", "via", "192.168.77.1")
         self.run("nat", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
         self.run("nat", "nft", "-f", "-", text=RULES)
 
-    def _wire(self, name: str, end: str, address: str, other: str, other_end: str) -> None:
-        far = self._prefix + other
-        self.run(name, "ip", "link", "add", end, "type", "veth", "peer", "name", other_end, "netns", far)
-        self.run(name, "ip", "address", "add", address, "dev", end)
-        self.run(name, "ip", "link", "set", end, "up")
-        self.run(other, "ip", "link", "set", other_end, "up")
-
-    def run(self, name: str, *command: str, text: str = "") -> str:
-        done = subprocess.run(self._inside(name, command), input=text, capture_output=True, text=True, timeout=100)
-        assert done.returncode == 0, (command, done.stderr)
-        return done.stdout
-
-    def start(self, name: str, *command: str) -> str:
-        """Start a process that goes on; return the line that it prints first."""
-        process = self._stack.enter_context(
-            subprocess.Popen(self._inside(name, command), stdout=subprocess.PIPE, text=True)
-        )
-        self._stack.callback(process.kill)
-        assert process.stdout is not None
-        return process.stdout.readline().strip()
-
-    def _inside(self, name: str, command: tuple[str, ...]) -> list[str]:
-        return ["ip", "netns", "exec", self._prefix + name, *command]
-
-
-def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True)
-
 
 @contextmanager
 def town() -> Iterator[Town]:
-    if reason := missing():
-        pytest.skip(reason)
+    skip_without("ip", "nft")
     with ExitStack() as stack:
-        yield Town(stack)
+        yield NatTown(stack)
 
 
 def test_a_peer_behind_a_nat_finds_out_and_is_reached_through_the_relay() -> None:
