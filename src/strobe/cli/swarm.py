@@ -8,13 +8,17 @@ Parses, calls strobe.swarm, prints; knows nothing of how peers find each other.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import math
+import signal
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from strobe.api.jsonable import jsonable
 from strobe.cli import swarm_serve
 from strobe.cli.parser import Subparsers, add_command, add_group
 from strobe.cli.render import Screen
@@ -38,7 +42,10 @@ def register(subparsers: Subparsers) -> None:
         "dht",
         _dht,
         summary="run a DHT peer that others join through, until interrupted",
-        detail="Prints its address first: what others pass as --peer, or as an initial peer in Python.",
+        detail=(
+            "Prints its address first: what others pass as --peer, or as an initial peer in Python.\n"
+            "Ctrl-C or SIGTERM end it, and finish its run if it has one; the exit code is then 0."
+        ),
         examples=[
             "strobe swarm dht",
             "strobe swarm dht --host 0.0.0.0 --port 4000 --announce 203.0.113.7",
@@ -53,7 +60,8 @@ def register(subparsers: Subparsers) -> None:
     dht.add_argument("--identity", metavar="PATH", help="key file, made if missing (default: a new peer each time)")
     dht.add_argument("--peer", action="append", default=[], metavar="ADDRESS", help="join the swarm of this peer")
     dht.add_argument("--relay", action="store_true", help="pass on what is for peers that cannot be reached")
-    dht.add_argument("--report", type=float, default=30.0, metavar="SECONDS", help="say how it is (default: 30)")
+    dht.add_argument("--project", metavar="NAME", help="log how it is into a run of this project")
+    dht.add_argument("--report", type=_period, default=30.0, metavar="SECONDS", help="say how it is (default: 30)")
     probe = add_command(
         commands,
         "probe",
@@ -102,24 +110,44 @@ def _dht(args: Namespace) -> int:
     from strobe.swarm.dht import DHT
 
     screen = Screen(args)
-    with DHT(
-        args.peer,
-        hosts=args.host,
-        port=args.port,
-        announce=args.announce,
-        identity_path=args.identity,
-        relay=args.relay,
-    ) as dht:
-        if args.json:
-            screen.json({"address": str(dht.address)})
-        else:
-            screen.out(str(dht.address))
-        sys.stdout.flush()  # whoever waits for the address reads a pipe
-        screen.note("serving; others join with --peer and this address. Stop with Ctrl-C")
-        while True:
-            time.sleep(args.report)
-            num_peers, num_records = dht.run_coroutine(_state)
-            screen.note(f"{num_peers} peers known, {num_records} records held")
+    # A service manager's way to say stop, which is the same as Ctrl-C: both are how this command is meant to end.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.ExitStack() as stack:
+        dht = stack.enter_context(
+            DHT(
+                args.peer,
+                hosts=args.host,
+                port=args.port,
+                announce=args.announce,
+                identity_path=args.identity,
+                relay=args.relay,
+            )
+        )
+        with contextlib.suppress(KeyboardInterrupt):
+            if args.project:
+                _log_into(stack, dht, args)
+            if args.json:
+                screen.json({"address": str(dht.address)})
+            else:
+                screen.out(str(dht.address))
+            sys.stdout.flush()  # whoever waits for the address reads a pipe
+            screen.note("serving; others join with --peer and this address. Stop with Ctrl-C")
+            while True:
+                time.sleep(args.report)
+                num_peers, num_records = dht.run_coroutine(_state)
+                screen.note(f"{num_peers} peers known, {num_records} records held")
+    return 0
+
+
+def _log_into(stack: contextlib.ExitStack, dht: DHT, args: Namespace) -> None:
+    import strobe
+    from strobe.swarm.telemetry import Telemetry, dht_figures
+
+    config = {"address": str(dht.address), "relay": args.relay}
+    run = stack.enter_context(
+        strobe.init(project=args.project, job_type="swarm-dht", config=config, dir=args.home or None)
+    )
+    stack.enter_context(Telemetry(run, {"dht": dht_figures(dht)}, period_s=min(args.report, 10.0)))
 
 
 async def _state(node: Node) -> tuple[int, int]:
@@ -184,7 +212,7 @@ async def _ask(address: Address) -> dict[str, Any]:
 
 def _get(args: Namespace) -> int:
     screen = Screen(args)
-    keys = [_parsed(text) for text in args.key]
+    keys = [_key(text) for text in args.key]
     with _client(args.peer) as dht:
         got = dht.get_many(keys, latest=True)
     if args.json:
@@ -192,15 +220,17 @@ def _get(args: Namespace) -> int:
     else:
         for text, key in zip(args.key, keys, strict=True):
             value = got[key]
-            screen.out(f"{text}\t{'-' if value is None else json.dumps(_plain(value), default=repr)}")
+            screen.out(f"{text}\t{'-' if value is None else json.dumps(jsonable(_plain(value)))}")
     return 0 if all(got[key] is not None for key in keys) else 1
 
 
 def _store(args: Namespace) -> int:
     screen = Screen(args)
-    subkey = None if args.subkey is None else _parsed(args.subkey)
+    if not args.life_s > 0:
+        raise UsageError(f"--for {args.life_s:g}: a record lives for some seconds, more than 0")
+    subkey = None if args.subkey is None else _key(args.subkey)
     with _client(args.peer) as dht:
-        accepted = dht.store(_parsed(args.key), _parsed(args.value), time.time() + args.life_s, subkey)
+        accepted = dht.store(_key(args.key), _parsed(args.value), time.time() + args.life_s, subkey)
     if args.json:
         screen.json({"accepted": accepted})
     else:
@@ -225,9 +255,27 @@ def _parsed(text: str) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+def _key(text: str) -> Any:
+    """Return what a key or subkey stands for: arrays in arrays are tuples too, or nothing could be found by it."""
+    return _as_tuples(_parsed(text))
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _period(text: str) -> float:
+    """Return how often to report."""
+    if not 0 < (seconds := float(text)) < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+    return seconds
+
+
 def _plain(value: Any) -> dict[str, Any]:
-    """Return a value with its expiration as JSON can say it; subkeys become text."""
+    """Return a value with its expiration; subkeys become text, in quotes if it is that of another one."""
     content, expires = value
     if isinstance(content, dict) and content and all(hasattr(item, "expiration_time") for item in content.values()):
-        content = {str(subkey): _plain(item) for subkey, item in content.items()}
+        others = {str(subkey) for subkey in content if not isinstance(subkey, str)}
+        named = {subkey: json.dumps(subkey) if subkey in others else str(subkey) for subkey in content}
+        content = {named[subkey]: _plain(item) for subkey, item in content.items()}
     return {"value": content, "expires": expires}

@@ -70,6 +70,7 @@ def test_a_bar_writes_only_its_end_where_nobody_watches() -> None:
         (dht.Job(num_peers=1), "two"),
         (dht.Job(num_experts=0), "num_experts"),
         (dht.Job(loss=1.0), "loss"),
+        (dht.Job(latency=-1.0), "latency"),
         (dht.Job(num_peers=4, processes=5), "processes"),
         (dht.Job(latency=1.0), "hivemind"),
     ],

@@ -189,6 +189,15 @@ def test_mistakes_are_told() -> None:
         DHT(Address(Identity.generate().peer_id, ("127.0.0.1",), 9))  # type: ignore[arg-type]  # the mistake
     with pytest.raises(UsageError, match="port 99999 is not between 0"):
         DHT(port=99999)
+    for option in ("num_replicas", "window", "timeout_s"):
+        nothing: Any = {option: 0}
+        with pytest.raises(UsageError, match=f"{option} is 0; it must be more than 0"):
+            Options(**nothing)
+    never: Any = None
+    with DHT() as dht:
+        for bad in (never, "soon", [never]):
+            with pytest.raises(UsageError, match="is no expiration"):
+                dht.store("k", 1, bad)
     dht = DHT(start=False)
     with pytest.raises(UsageError, match="start"):
         dht.get("k")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import msgspec
@@ -50,6 +51,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(
                 f"--processes {self.processes}: from 2 to --num_peers {self.num_peers}, or 0 for one in all"
             )
+        if not 0 <= self.latency < math.inf:
+            raise UsageError(f"--latency is a time in ms from 0, got {self.latency:g}")
         if has_others and (self.loss or self.latency):
             raise UsageError("--loss and --latency are of our own sockets: hivemind's daemon cannot be given them")
 

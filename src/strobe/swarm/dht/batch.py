@@ -6,7 +6,7 @@ anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +39,7 @@ class Batch:
         validator: RecordValidator | None,
     ) -> Batch:
         """Return values ready to be stored; UsageError for what no peer would hold."""
-        expirations = [expiration_time] * len(keys) if isinstance(expiration_time, (int, float)) else expiration_time
+        expirations = _expirations(expiration_time, len(keys))
         if not len(keys) == len(values) == len(expirations) or (subkeys is not None and len(subkeys) != len(keys)):
             raise UsageError(
                 f"{len(keys)} keys, {len(values)} values, {len(expirations)} expirations"
@@ -49,7 +49,7 @@ class Batch:
         sizes: dict[bytes, int] = {}
         names: dict[Any, bytes] = {}
         subkeys = [None] * len(keys) if subkeys is None else subkeys
-        for key, subkey, value, expires in zip(keys, subkeys, values, map(float, expirations), strict=True):
+        for key, subkey, value, expires in zip(keys, subkeys, values, expirations, strict=True):
             if not expires <= now + options.max_lifetime_s:  # also for NaN
                 raise UsageError(
                     f"the value of {key!r:.80} would expire at {expires}, which is {expires - now:.0f} s from now; "
@@ -75,6 +75,18 @@ class Batch:
                     f"{options.max_record_bytes} and {MAX_ENTRIES} fit: spread it over several keys"
                 )
         return batch
+
+
+def _expirations(given: float | Sequence[float], count: int) -> list[float]:
+    """Return an expiration for each of so many keys, if one is given for all; UsageError for what is no time."""
+    try:
+        if isinstance(given, Iterable):
+            return [float(each) for each in given]
+        return [float(given)] * count
+    except (TypeError, ValueError) as exc:
+        raise UsageError(
+            f"{given!r:.80} is no expiration: it is a time in seconds since 1970, such as get_dht_time() + 60"
+        ) from exc
 
 
 def note_name(names: dict[Any, bytes], name: Any, meaning: bytes) -> None:

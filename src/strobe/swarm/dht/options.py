@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+from strobe.errors import UsageError
+
+#: without any of these a peer would hold nothing, know nobody or never ask
+_POSITIVE: Final = (
+    "num_replicas",
+    "bucket_size",
+    "depth_step",
+    "max_per_network",
+    "beam_size",
+    "join_width",
+    "window",
+    "timeout_s",
+    "min_bytes_per_s",
+    "max_share",
+    "max_lifetime_s",
+    "silence_s",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,3 +78,8 @@ class Options:
     republish_s: float = 150.0
 
     max_clock_skew_s: float = 3.0
+
+    def __post_init__(self) -> None:
+        for name in _POSITIVE:
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be more than 0")
