@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import functools
+import gc
 import os
 import signal
 import socket
@@ -135,6 +136,28 @@ def test_a_start_that_takes_too_long_is_given_up_and_says_so() -> None:
         with pytest.raises(concurrent.futures.TimeoutError):
             dht.start(timeout_s=0.2)
     assert not any(thread.name == "strobe-dht" for thread in threading.enumerate())
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+@pytest.mark.parametrize("process", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_dht_that_was_dropped_ends_by_itself(process: bool) -> None:
+    dht = DHT(process=process)
+    port = dht.address.port
+    assert not _is_free(port)
+    del dht
+    gc.collect()
+    deadline = time.monotonic() + 10.0
+    while not (is_free := _is_free(port)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert is_free
 
 
 def test_a_get_under_way_ends_with_its_dht() -> None:

@@ -15,6 +15,7 @@ import contextlib
 import functools
 import os
 import time
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -115,7 +116,12 @@ class DHT:
         except BaseException:
             _give_up(host)
             raise
+        self._take(host)
+
+    def _take(self, host: Host) -> None:
         self._host = host
+        # A DHT that nobody can shut down any more, as after a notebook's cell was run again, ends by itself.
+        weakref.finalize(self, _abandon, host, self._pid).atexit = False
 
     def shutdown(self, timeout_s: float = 10.0) -> None:
         """Leave the swarm and free the port. What is under way fails; twice does no harm."""
@@ -140,7 +146,7 @@ class DHT:
             except BaseException:
                 await asyncio.to_thread(_give_up, host)
                 raise
-            self._host = host
+            self._take(host)
         return self
 
     async def __aexit__(
@@ -286,6 +292,11 @@ def _give_up(host: Host) -> None:
     """End a host that did not start. Why it did not is what its user hears, not how hard it is to end."""
     with contextlib.suppress(DhtStopped):
         host.stop(timeout_s=5.0)
+
+
+def _abandon(host: Host, pid: int) -> None:
+    if os.getpid() == pid:  # what was forked has the object, and nothing of what it stands for
+        host.abandon()
 
 
 async def _visible_addresses(node: Node) -> list[Address]:

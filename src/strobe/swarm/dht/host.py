@@ -7,6 +7,7 @@ and ends all three.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import threading
 from collections.abc import Awaitable, Callable, Iterable
@@ -112,6 +113,9 @@ class Host(Protocol):
     def stop(self, timeout_s: float) -> None:
         """Close the node and what it lives in; jobs under way fail with DhtStopped."""
 
+    def abandon(self) -> None:
+        """End without waiting, not even for a lock: nobody knows this host any more, and this may be any thread."""
+
 
 class ThreadHost:
     """A node in a thread of this process."""
@@ -163,6 +167,10 @@ class ThreadHost:
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             raise DhtStopped(f"the DHT's thread did not end within {timeout_s:g} s; a job on it blocks")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(RuntimeError):  # its loop has ended
+            self._loop.call_soon_threadsafe(self._stopping.set)
 
     def _begin(self, job: Job[Any], reply: Reply[Any] | Wait[Any]) -> None:
         if self._is_over:

@@ -106,6 +106,9 @@ class ProcessHost:
             self._process.kill()
             self._process.join()
 
+    def abandon(self) -> None:
+        self._process.kill()  # no goodbye by the pipe: somebody may wait for room in it
+
     def _cancel(self, number: int) -> None:
         if self._take(number) is not None:
             self._send((number, None))
