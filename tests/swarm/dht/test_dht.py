@@ -193,9 +193,9 @@ def test_mistakes_are_told() -> None:
         nothing: Any = {option: 0}
         with pytest.raises(UsageError, match=f"{option} is 0; it must be more than 0"):
             Options(**nothing)
-    never: Any = None
+    bad_times: list[Any] = [None, "soon", [None]]
     with DHT() as dht:
-        for bad in (never, "soon", [never]):
+        for bad in bad_times:
             with pytest.raises(UsageError, match="is no expiration"):
                 dht.store("k", 1, bad)
     dht = DHT(start=False)
