@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import select
+import selectors
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -141,10 +141,12 @@ def _large(caller: Caller, payload: Payload) -> Payload:
 
 async def is_stuck(stream: Stream) -> bool:
     """Tell whether a stream has something to send, and nobody takes it for a while."""
-    for _ in range(20):
-        if not stream.out.is_busy or select.select([], [stream.socket], [], 0)[1]:
-            return False
-        await asyncio.sleep(0.01)
+    with selectors.DefaultSelector() as selector:  # select() knows no numbers from 1,024 on
+        selector.register(stream.socket, selectors.EVENT_WRITE)
+        for _ in range(20):
+            if not stream.out.is_busy or selector.select(0):
+                return False
+            await asyncio.sleep(0.01)
     return True
 
 
