@@ -106,7 +106,7 @@ def test_experts_that_take_a_mask_get_one(kind: str) -> None:
     job = throughput.make_job(
         "minimalistic", expert_cls=kind, num_batches_per_client=1, batch_size=2, hid_dim=16, client_processes=1
     )
-    found = measure("throughput", job, throughput.Lines(job, str), throughput.METRICS, [STROBE, LOCAL])
+    found = measure("throughput", job, throughput.Lines(job, lambda line: None), throughput.METRICS, [STROBE, LOCAL])
     assert found["strobe", "throughput"] > 0
     assert found["local", "throughput"] > 0
 
