@@ -136,7 +136,7 @@ def test_every_row_of_a_model_seals_its_source_and_its_data() -> None:
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The suite's sources, to be changed at will."""
-    for name in ("*.py", "*.c"):
+    for name in ("*.py", "*.[ch]"):
         for source in seal._HERE.joinpath("workloads").rglob(name):
             place = tmp_path / source.relative_to(seal._HERE)
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -151,6 +151,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("regnety/ootb/training/400MF.2dev-fp32", "regnet/model.py", "strobe.bench.workloads.regnet.model"),
         ("xlm-r/ootb/training/large-s64.8dev-fp32", "xlmr/data.py", "strobe.bench.workloads.xlmr.data"),
         ("dlrm/micro/mlp-linear/mlp_A-1024-fp32", "layers/fp32_linear.c", "fp32_linear.c"),
+        ("dlrm/micro/mlp-linear/mlp_A-1024-fp32", "layers/lanes.h", "lanes.h"),
     ],
 )
 def test_what_a_row_runs_breaks_its_seal(copied: Path, key: str, changed: str, part: str) -> None:
@@ -158,9 +159,10 @@ def test_what_a_row_runs_breaks_its_seal(copied: Path, key: str, changed: str, p
     seals = {key: seal.make_seal(one)}
     source = copied / changed
     text = source.read_text()
-    source.write_text(text + {".py": "\n# why\n", ".c": "\n/* why\n * and how */ // not\n"}[source.suffix])
+    is_python = source.suffix == ".py"
+    source.write_text(text + ("\n# why\n" if is_python else "\n/* why\n * and how */ // not\n"))
     assert seal.find_broken([one], seals) == []
-    source.write_text(text + {".py": "\nMORE = 1\n", ".c": "\nint more;\n"}[source.suffix])
+    source.write_text(text + ("\nMORE = 1\n" if is_python else "\nint more;\n"))
     (broken,) = seal.find_broken([one], seals)
     assert broken.changed == (part,)
 

@@ -40,6 +40,7 @@ _HERE = Path(__file__).parent
 #: where kernels in C are, each loaded by its name (strobe.bench.workloads.layers.native)
 _KERNELS = ("workloads", "layers")
 _C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_C_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 #: choices of what to measure and who answers for it; they change no single result
 _UNSEALED = ("owner", "tier", "batch_sizes", "changes", "version")
 
@@ -159,8 +160,14 @@ def _named_modules(parameters: Mapping[str, Any], find: Find) -> list[Module]:
 
 
 def _kernels(text: str) -> frozenset[str]:
-    """Return the C files that a source compiles: a text in it that is the name of one is how it asks for it."""
-    return frozenset(f"{name}.c" for name in names_in_strings(text) if _kernel_path(f"{name}.c").is_file())
+    """Return the C files that a source compiles, and what lies beside them that they include.
+
+    A text in it that is the name of one is how it asks for it.
+    """
+    files = [f"{name}.c" for name in names_in_strings(text) if _kernel_path(f"{name}.c").is_file()]
+    for file in files:
+        files += [name for name in _C_INCLUDE.findall(_kernel_path(file).read_text(encoding="utf-8")) if name not in files]
+    return frozenset(files)
 
 
 def _kernel_path(name: str) -> Path:

@@ -14,8 +14,6 @@ from torch import nn
 
 from strobe.bench.workloads.layers.native import address, load_kernels, replace_linears
 
-_COLUMNS, _ROWS = 16, 6
-
 
 class PackedLinear(nn.Module):
     """Takes the place of a linear layer at inference, and of a ReLU behind it if asked."""
@@ -24,16 +22,21 @@ class PackedLinear(nn.Module):
         super().__init__()
         self.is_relu = is_relu
         self.outputs, self.inputs = layer.weight.shape
-        padded_NK = nn.functional.pad(layer.weight.detach(), (0, 0, 0, -self.outputs % _COLUMNS))
-        self.panels = padded_NK.unflatten(0, (-1, _COLUMNS)).transpose(1, 2).contiguous()
-        self.bias_N = torch.zeros(self.outputs) if layer.bias is None else layer.bias.detach().contiguous()
+        kernels = load_kernels("fp32_linear")
+        self.kernel = kernels.fp32_linear
+        self.rows = ctypes.c_int.in_dll(kernels, "rows_of_tile").value
+        columns = ctypes.c_int.in_dll(kernels, "columns_of_panel").value
+        missing = -self.outputs % columns
+        padded_NK = nn.functional.pad(layer.weight.detach(), (0, 0, 0, missing))
+        self.panels = padded_NK.unflatten(0, (-1, columns)).transpose(1, 2).contiguous()
+        bias_N = torch.zeros(self.outputs) if layer.bias is None else layer.bias.detach()
+        self.bias_N = nn.functional.pad(bias_N, (0, missing)).contiguous()
         self.weight_bytes = self.panels.nbytes + self.bias_N.nbytes
-        self.kernel = load_kernels("fp32_linear").fp32_linear
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x_XK = x.reshape(-1, self.inputs).contiguous()
         y_XN = x_XK.new_empty(len(x_XK), self.outputs)
-        room = torch.empty(len(x_XK) + -len(x_XK) % _ROWS, self.inputs)
+        room = torch.empty(len(x_XK) + -len(x_XK) % self.rows, self.inputs)
         self.kernel(
             *map(address, (x_XK, self.panels, self.bias_N, y_XN)),
             *map(ctypes.c_long, (len(x_XK), self.outputs, self.inputs)),
