@@ -25,8 +25,10 @@ CONVOLUTIONS: dict[str, tuple[Conv, tuple[int, ...]]] = {
     "1x1": (nn.Conv2d(8, 24, 1, bias=False), (7, 9)),
     "1x1, stride 2": (nn.Conv2d(12, 16, 1, 2), (7, 9)),
     "3x3, dense": (nn.Conv2d(16, 40, 3, 1, 1), (5, 6)),
+    "1x1, panels of which the last is not whole": (nn.Conv2d(8, 104, 1), (5, 6)),
     "3x3, groups of eight, stride 2": (nn.Conv2d(24, 24, 3, 2, 1, groups=3), (9, 8)),
     "3x3, groups of sixteen": (nn.Conv2d(32, 32, 3, 1, 1, groups=2), (4, 13)),
+    "3x3, groups of thirty-two": (nn.Conv2d(64, 64, 3, 1, 1, groups=2), (4, 5)),
     "3x3x3, groups of four": (nn.Conv3d(16, 16, 3, 1, 1, groups=4), (3, 5, 7)),
     "3x3x3, groups of four, stride 2": (nn.Conv3d(8, 8, 3, 2, 1, groups=2, bias=False), (4, 5, 6)),
     "stem": (nn.Conv3d(3, 8, (3, 7, 7), (1, 2, 2), (1, 3, 3), bias=False), (3, 9, 11)),
@@ -49,7 +51,7 @@ def _as_batch(plane: Plane, like: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", CONVOLUTIONS)
-def test_convolutions_in_32_bits_are_torchs(name: str, threads: int) -> None:
+def test_convolutions_in_32_bits_are_torchs(name: str, threads: int, instructions: None) -> None:
     conv, size = CONVOLUTIONS[name]
     torch.manual_seed(1)
     x = torch.randn(3, conv.in_channels, *size)
@@ -57,9 +59,12 @@ def test_convolutions_in_32_bits_are_torchs(name: str, threads: int) -> None:
     torch.set_num_threads(threads)
     try:
         with torch.no_grad():
-            expected = conv(x).relu().double()
+            summed = conv(x)
+            beside = torch.randn_like(summed)
+            expected = (summed + beside).relu().double()
             layer = Fp32Conv(conv, is_relu=True)
-            bound = layer.bind(_as_plane(x, layer, torch.float32), NO_BORDER)
+            residual = beside.movedim(1, -1).contiguous()
+            bound = layer.bind(_as_plane(x, layer, torch.float32), NO_BORDER, residual=residual)
             bound()
     finally:
         torch.set_num_threads(before)

@@ -1,12 +1,20 @@
-/* Convolutions of channels-last planes in 32 bits; AVX2 with FMA. The loop of int8_conv.c, a channel a step.
+/* Convolutions of channels-last planes in 32 bits; AVX-512, or AVX2 with FMA. The loop of int8_conv.c, a channel a step.
  *
  * Weights lie in panels from the start, and bias, shortcut and ReLU are done before anything is stored.
  */
-#include <immintrin.h>
+#include "lanes.h"
 #include <math.h>
 #include <stdint.h>
 
-enum { PIXELS = 6, BLOCK = 48 };
+#if BITS == 512
+enum { VECTORS = 4 }; /* of a panel at most */
+#else
+enum { VECTORS = 2 };
+#endif
+enum { PIXELS = 6, BLOCK = 48, WIDE_LANES = LANES };
+
+/* What Python lays out by: of eight outputs. */
+const int vectors_of_panel = VECTORS * LANES / 8;
 
 /* As in int8_conv.c; there are no scales and nothing more precise. */
 typedef struct {
@@ -22,43 +30,25 @@ typedef struct {
     int vectors, is_paired, is_relu;
 } convolution;
 
-static inline __attribute__((always_inline)) __m256 fetch(const float *from, int is_paired) {
-    if (is_paired) return _mm256_set_m128(_mm_broadcast_ss(from + 4), _mm_broadcast_ss(from));
-    return _mm256_broadcast_ss(from);
-}
+#include "fp32_conv_tile.h"
+#if BITS > 256 /* for groups of eight outputs, or of four: wider vectors would be half empty */
+#undef BITS
+#define BITS 256
+#include "fp32_conv_tile.h"
+#endif
 
-static inline __attribute__((always_inline)) void finish(const convolution *c, __m256 sum, long pixel, long column) {
-    if (c->residual) sum = _mm256_add_ps(sum, _mm256_loadu_ps(c->residual + pixel * c->outputs + column));
-    if (c->is_relu) sum = _mm256_max_ps(_mm256_setzero_ps(), sum); /* gives the second of two that do not compare: NaN stays */
-    _mm256_storeu_ps(c->y + c->places[pixel] + column, sum);
-}
-
-static inline __attribute__((always_inline)) void tile(const convolution *c, long first, long end, long panel,
-                                                        int vectors, int is_paired) {
-    const float *w = c->w + panel * c->num_steps * vectors * 8;
-    const float *x[PIXELS];
-    long column = panel * vectors * 8;
-    __m256 sums[PIXELS][2];
-#pragma GCC unroll 6
-    for (int i = 0; i < PIXELS; i++) {
-        x[i] = c->x + c->windows[first + i < end ? first + i : end - 1] + c->starts[panel];
-        for (int v = 0; v < vectors; v++) sums[i][v] = _mm256_loadu_ps(c->biases + column + 8 * v);
+static inline void tile(const convolution *c, long first, long end, long panel) {
+    long width = 8 * c->vectors, left = c->outputs - panel * width, columns = left < width ? left : width;
+    if (c->is_paired) tile_256(c, first, end, panel, 1, 1);
+    else if (c->vectors == 1) tile_256(c, first, end, panel, 1, 0);
+    else switch ((columns + WIDE_LANES - 1) / WIDE_LANES) {
+#if WIDEST == 512
+        case 4: tile_512(c, first, end, panel, 4, 0); break;
+        case 3: tile_512(c, first, end, panel, 3, 0); break;
+#endif
+        case 2: JOINED(tile_, WIDEST, )(c, first, end, panel, 2, 0); break;
+        default: JOINED(tile_, WIDEST, )(c, first, end, panel, 1, 0);
     }
-    for (long step = 0; step < c->num_steps; step++, w += 8 * vectors) {
-        long here = c->steps[step];
-        __m256 weights[2];
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) weights[v] = _mm256_loadu_ps(w + 8 * v);
-#pragma GCC unroll 6
-        for (int i = 0; i < PIXELS; i++) {
-            __m256 value = fetch(x[i] + here, is_paired);
-#pragma GCC unroll 2
-            for (int v = 0; v < vectors; v++) sums[i][v] = _mm256_fmadd_ps(value, weights[v], sums[i][v]);
-        }
-    }
-    for (int v = 0; v < vectors; v++)
-        if (column + 8 * v < c->outputs)
-            for (int i = 0; i < PIXELS && first + i < end; i++) finish(c, sums[i][v], first + i, column + 8 * v);
 }
 
 /* Threads share blocks of pixels and, within them, panels. */
@@ -70,11 +60,7 @@ void convolve(const convolution *given, int threads) {
         const convolution *c = &copy;
         long start = item / c->panels * BLOCK, panel = item % c->panels;
         long end = start + BLOCK < c->pixels ? start + BLOCK : c->pixels;
-        for (long first = start; first < end; first += PIXELS) {
-            if (c->is_paired) tile(c, first, end, panel, 1, 1);
-            else if (c->vectors == 1) tile(c, first, end, panel, 1, 0);
-            else tile(c, first, end, panel, 2, 0);
-        }
+        for (long first = start; first < end; first += PIXELS) tile(c, first, end, panel);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "lanes.h"
 #include <math.h>
 
-#ifdef __AVX512F__
+#if BITS == 512
 enum { VECTORS = 4 }; /* of a panel: 24 sums, 4 weights and a value in 32 registers */
 #else
 enum { VECTORS = 2 }; /* 12 sums, 2 weights and a value in 16 */

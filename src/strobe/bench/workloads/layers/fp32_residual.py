@@ -25,6 +25,9 @@ class Fp32Conv(PlaneConv):
         super().__init__(conv, is_relu=is_relu)
         self.lay_out(conv.weight, torch.zeros(self.outputs) if conv.bias is None else conv.bias)
 
+    def most_vectors(self) -> int:
+        return ctypes.c_int.in_dll(load_kernels(self.kernel_name), "vectors_of_panel").value
+
 
 class Fp32Gate:
     """Scales channels by what their averages say."""

@@ -1,15 +1,17 @@
-/* Vectors of floats as wide as this processor has them, so that one loop does for 512 bits (AVX-512) and 256 (AVX2 with FMA).
- *
- * lanewise(fmadd) is the intrinsic of that name for them.
+/* Vectors of floats of so many BITS, by default as wide as this processor has them: one loop does for 512 bits (AVX-512) and 256
+ * (AVX2 with FMA). lanewise(fmadd) is the intrinsic of that name for them.
  */
 #include <immintrin.h>
 
 #ifdef __AVX512F__
-typedef __m512 vector;
-enum { LANES = 16 };
-#define lanewise(operation) _mm512_##operation##_ps
+#define WIDEST 512
 #else
-typedef __m256 vector;
-enum { LANES = 8 };
-#define lanewise(operation) _mm256_##operation##_ps
+#define WIDEST 256
 #endif
+#define BITS WIDEST
+#define LANES (BITS / 32)
+#define vector JOINED(__m, BITS, )
+#define lanewise(operation) LANEWISE(operation, BITS)
+#define LANEWISE(operation, bits) JOINED(_mm, bits, _##operation##_ps)
+#define JOINED(left, middle, right) JOIN(left, middle, right)
+#define JOIN(left, middle, right) left##middle##right

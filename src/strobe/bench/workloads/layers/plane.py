@@ -103,9 +103,14 @@ class PlaneConv:
         reads, writes = self.group_width % 4 == 0 or self.is_of_pictures, per_group % 8 == 0 or self.is_paired
         if self.outputs % 8 or not reads or not writes:
             raise Error(f"our own convolutions read four channels of a group at once and write eight: {conv} cannot")
-        self.vectors = 2 if conv.groups == 1 or per_group % 16 == 0 else 1
+        fitting = (n for n in range(self.most_vectors(), 1, -2) if conv.groups == 1 or per_group % (8 * n) == 0)
+        self.vectors = next(fitting, 1)
         self.residual_scale = 1.0
         self.scales: torch.Tensor | None = None
+
+    def most_vectors(self) -> int:
+        """Give how many vectors of eight outputs a panel of the kernel has at most, an even number."""
+        return 2
 
     def lay_out(self, weight: torch.Tensor, bias: torch.Tensor) -> None:
         """Bring weights into the kernel's order: [panels, steps (an even number), outputs, channels of a step]."""
@@ -124,10 +129,9 @@ class PlaneConv:
         """Size of what a pass reads beside its input."""
         return sum(int(part.nbytes) for part in (self.panels, self.scales, self.biases) if part is not None)
 
-    @staticmethod
-    def pad_outputs(values: torch.Tensor) -> torch.Tensor:
+    def pad_outputs(self, values: torch.Tensor) -> torch.Tensor:
         """Kernels read whole panels."""
-        return F.pad(values.detach().float(), (0, -len(values) % 16)).contiguous()
+        return F.pad(values.detach().float(), (0, -len(values) % (8 * self.vectors))).contiguous()
 
     def bind(
         self, seen: Plane, border: Border | None, *, residual: torch.Tensor | None = None, is_added_to: bool = False
