@@ -165,8 +165,9 @@ def _kernels(text: str) -> frozenset[str]:
     A text in it that is the name of one is how it asks for it.
     """
     files = [f"{name}.c" for name in names_in_strings(text) if _kernel_path(f"{name}.c").is_file()]
-    for file in files:
-        files += [name for name in _C_INCLUDE.findall(_kernel_path(file).read_text(encoding="utf-8")) if name not in files]
+    for file in files:  # grows on the way
+        included = _C_INCLUDE.findall(_kernel_path(file).read_text(encoding="utf-8"))
+        files += [name for name in included if name not in files]
     return frozenset(files)
 
 
