@@ -1,8 +1,8 @@
 /* y = x w + bias in 32 bits; AVX-512, or AVX2 with FMA.
  *
  * MKL lays weights out anew in every call, which for a few dozen rows is a good part of its time, and waits for memory
- * between panels. Here weights lie in panels from the start, w[n / COLUMNS][k][n % COLUMNS], padded with zeros as biases are,
- * and the next part of a panel is fetched while this one is used.
+ * between panels. Here weights lie in panels from the start, w[n / COLUMNS][k][n % COLUMNS], and the next part of a
+ * panel is fetched while this one is used. The last panel has as many vectors as it needs, padded with zeros as biases are.
  */
 #include "lanes.h"
 #include <math.h>
@@ -15,38 +15,59 @@ enum { VECTORS = 2 }; /* 12 sums, 2 weights and a value in 16 */
 enum { ROWS = 6, COLUMNS = VECTORS * LANES, DEPTH = 128, BLOCK = 132 };
 
 /* What Python lays out by. */
-const int rows_of_tile = ROWS, columns_of_panel = COLUMNS;
+const int rows_of_tile = ROWS, columns_of_panel = COLUMNS, columns_of_vector = LANES;
 
-/* Six rows (interleaved in a) by one panel, over `depth` products; adds to sums. Not inlined: it needs all registers, and
- * one that the loop around it keeps something in costs a third of the speed. What is needed `next` is fetched step by step,
+/* Six rows (interleaved in a) by one panel, over `depth` products; adds to sums. What is needed `next` is fetched step by step,
  * `pace` bytes each: all at once, the processor has no room for so many fetches and waits. */
-static __attribute__((noinline)) void tile(const float *a, const float *w, long depth, float *restrict sums, const char *next,
-                                           long pace) {
+static inline __attribute__((always_inline)) void multiply(const float *a, const float *w, long depth, float *restrict sums,
+                                                            const char *next, long pace, int vectors) {
     vector c[ROWS][VECTORS];
 #pragma GCC unroll 6
     for (int i = 0; i < ROWS; i++)
 #pragma GCC unroll 4
-        for (int v = 0; v < VECTORS; v++) c[i][v] = lanewise(load)(sums + i * COLUMNS + v * LANES);
+        for (int v = 0; v < vectors; v++) c[i][v] = lanewise(load)(sums + i * COLUMNS + v * LANES);
     for (long k = 0; k < depth; k++) {
         vector weights[VECTORS];
 #pragma GCC unroll 4
-        for (int v = 0; v < VECTORS; v++) weights[v] = lanewise(loadu)(w + v * LANES);
+        for (int v = 0; v < vectors; v++) weights[v] = lanewise(loadu)(w + v * LANES);
 #pragma GCC unroll 6
         for (int i = 0; i < ROWS; i++) {
             vector x = lanewise(set1)(a[i]);
 #pragma GCC unroll 4
-            for (int v = 0; v < VECTORS; v++) c[i][v] = lanewise(fmadd)(x, weights[v], c[i][v]);
+            for (int v = 0; v < vectors; v++) c[i][v] = lanewise(fmadd)(x, weights[v], c[i][v]);
         }
         _mm_prefetch(next, _MM_HINT_T1);
         next += pace;
-        w += COLUMNS;
+        w += vectors * LANES;
         a += ROWS;
     }
 #pragma GCC unroll 6
     for (int i = 0; i < ROWS; i++)
 #pragma GCC unroll 4
-        for (int v = 0; v < VECTORS; v++) lanewise(store)(sums + i * COLUMNS + v * LANES, c[i][v]);
+        for (int v = 0; v < vectors; v++) lanewise(store)(sums + i * COLUMNS + v * LANES, c[i][v]);
 }
+
+/* Not inlined: it needs all registers, and one that the loop around it keeps something in costs a third of the speed. */
+#define TILE(vectors)                                                                                                   \
+    static __attribute__((noinline)) void tile_##vectors(const float *a, const float *w, long depth, float *sums,      \
+                                                         const char *next, long pace) {                                \
+        multiply(a, w, depth, sums, next, pace, vectors);                                                              \
+    }
+TILE(1)
+TILE(2)
+#if BITS == 512
+TILE(3)
+TILE(4)
+#endif
+
+static void (*const TILES[])(const float *, const float *, long, float *, const char *, long) = {
+    tile_1,
+    tile_2,
+#if BITS == 512
+    tile_3,
+    tile_4,
+#endif
+};
 
 static inline __attribute__((always_inline)) void finish(const float *restrict sums, float *restrict y, long columns, float least) {
     for (long c = 0; c < columns; c++) y[c] = sums[c] < least ? least : sums[c];
@@ -75,16 +96,18 @@ void fp32_linear(const float *x, const float *w, const float *bias, float *y, lo
         for (long item = 0; item < blocks * panels; item++) {
             long start = item / panels * height, column = item % panels * COLUMNS;
             long rows = m - start < height ? m - start : height, tiles = (rows + ROWS - 1) / ROWS;
-            long columns = n - column < COLUMNS ? n - column : COLUMNS, pace = COLUMNS * sizeof *w / tiles + 1;
+            long columns = n - column < COLUMNS ? n - column : COLUMNS, vectors = (columns + LANES - 1) / LANES;
+            long width = vectors * LANES, pace = width * sizeof *w / tiles + 1;
             float sums[BLOCK * COLUMNS] __attribute__((aligned(64)));
             const float *panel = w + column * k, *block = packed + start * k;
             for (long i = 0; i < tiles * ROWS; i++)
-                for (int j = 0; j < COLUMNS; j++) sums[i * COLUMNS + j] = bias[column + j];
+                for (long j = 0; j < width; j++) sums[i * COLUMNS + j] = bias[column + j];
             for (long from = 0; from < k; from += DEPTH) {
                 long depth = k - from < DEPTH ? k - from : DEPTH;
-                const char *next = (const char *)(panel + (from + DEPTH) * COLUMNS);
+                const char *next = (const char *)(panel + (from + DEPTH) * width);
                 for (long t = 0; t < tiles; t++, next += pace * depth)
-                    tile(block + (t * k + from) * ROWS, panel + from * COLUMNS, depth, sums + t * ROWS * COLUMNS, next, pace);
+                    TILES[vectors - 1](block + (t * k + from) * ROWS, panel + from * width, depth,
+                                       sums + t * ROWS * COLUMNS, next, pace);
             }
             for (long row = 0; row < rows; row++) {
                 float *to = y + (start + row) * n + column;

@@ -24,11 +24,11 @@ class PackedLinear(nn.Module):
         self.outputs, self.inputs = layer.weight.shape
         kernels = load_kernels("fp32_linear")
         self.kernel = kernels.fp32_linear
-        self.rows = ctypes.c_int.in_dll(kernels, "rows_of_tile").value
-        columns = ctypes.c_int.in_dll(kernels, "columns_of_panel").value
-        missing = -self.outputs % columns
+        names = ("rows_of_tile", "columns_of_panel", "columns_of_vector")
+        self.rows, columns, lanes = (ctypes.c_int.in_dll(kernels, name).value for name in names)
+        missing = -self.outputs % lanes
         padded_NK = nn.functional.pad(layer.weight.detach(), (0, 0, 0, missing))
-        self.panels = padded_NK.unflatten(0, (-1, columns)).transpose(1, 2).contiguous()
+        self.panels = torch.cat([panel_CK.t().flatten() for panel_CK in padded_NK.split(columns)])
         bias_N = torch.zeros(self.outputs) if layer.bias is None else layer.bias.detach()
         self.bias_N = nn.functional.pad(bias_N, (0, missing)).contiguous()
         self.weight_bytes = self.panels.nbytes + self.bias_N.nbytes
