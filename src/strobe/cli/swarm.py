@@ -11,8 +11,6 @@ import argparse
 import contextlib
 import json
 import math
-import signal
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
@@ -22,6 +20,7 @@ from strobe.api.jsonable import jsonable
 from strobe.cli import swarm_serve
 from strobe.cli.parser import Subparsers, add_command, add_group
 from strobe.cli.render import Screen
+from strobe.cli.swarm_peer import HOST_HELP, log_into_run, open_peer, tell_address, until_stopped
 from strobe.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def register(subparsers: Subparsers) -> None:
             "strobe swarm dht --host 0.0.0.0 --port 4000 --announce 203.0.113.7 --relay",
         ],
     )
-    dht.add_argument("--host", action="append", metavar="HOST", help=swarm_serve.HOST_HELP)
+    dht.add_argument("--host", action="append", metavar="HOST", help=HOST_HELP)
     dht.add_argument("--port", type=int, default=0, metavar="N", help="UDP and TCP port (default: a free one)")
     dht.add_argument(
         "--announce", action="append", default=[], metavar="HOST", help="the host others reach this machine by"
@@ -107,47 +106,26 @@ def _add_peers(parser: argparse.ArgumentParser) -> None:
 
 
 def _dht(args: Namespace) -> int:
-    from strobe.swarm.dht import DHT
+    from strobe.swarm.telemetry import dht_figures
 
     screen = Screen(args)
-    # A service manager's way to say stop, which is the same as Ctrl-C: both are how this command is meant to end.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.ExitStack() as stack:
-        dht = stack.enter_context(
-            DHT(
-                args.peer,
-                hosts=args.host,
-                port=args.port,
-                announce=args.announce,
-                identity_path=args.identity,
-                relay=args.relay,
+        dht = open_peer(stack, args, relay=args.relay)
+        with until_stopped():
+            log_into_run(
+                stack,
+                args,
+                job_type="swarm-dht",
+                config={"address": str(dht.address), "relay": args.relay},
+                sources={"dht": dht_figures(dht)},
             )
-        )
-        with contextlib.suppress(KeyboardInterrupt):
-            if args.project:
-                _log_into(stack, dht, args)
-            if args.json:
-                screen.json({"address": str(dht.address)})
-            else:
-                screen.out(str(dht.address))
-            sys.stdout.flush()  # whoever waits for the address reads a pipe
+            tell_address(screen, args, dht)
             screen.note("serving; others join with --peer and this address. Stop with Ctrl-C")
             while True:
                 time.sleep(args.report)
                 num_peers, num_records = dht.run_coroutine(_state)
                 screen.note(f"{num_peers} peers known, {num_records} records held")
     return 0
-
-
-def _log_into(stack: contextlib.ExitStack, dht: DHT, args: Namespace) -> None:
-    import strobe
-    from strobe.swarm.telemetry import Telemetry, dht_figures
-
-    config = {"address": str(dht.address), "relay": args.relay}
-    run = stack.enter_context(
-        strobe.init(project=args.project, job_type="swarm-dht", config=config, dir=args.home or None)
-    )
-    stack.enter_context(Telemetry(run, {"dht": dht_figures(dht)}, period_s=min(args.report, 10.0)))
 
 
 async def _state(node: Node) -> tuple[int, int]:

@@ -5,16 +5,14 @@ Parses, calls strobe.swarm.experts, prints.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
-import signal
-import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from strobe.cli.parser import Subparsers, add_command, seconds
 from strobe.cli.render import Screen
+from strobe.cli.swarm_peer import HOST_HELP, log_into_run, open_peer, tell_address, until_stopped
 from strobe.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -22,7 +20,8 @@ if TYPE_CHECKING:
     from strobe.swarm.net.address import Address
     from strobe.swarm.net.network import Payload
 
-HOST_HELP = "listen here; repeatable (default: where --peer reaches us, without any 127.0.0.1)"
+#: what of the command line is the configuration of its run
+_CONFIG = ("expert", "expert_class", "hidden_dim", "max_batch_size", "optimizer")
 _ASK_S = 10.0
 #: names of more than a hundred thousand experts
 _MAX_STATUS_BYTES = 8 << 20
@@ -86,26 +85,15 @@ def register(commands: Subparsers) -> None:
 
 def _serve(args: Namespace) -> int:
     _require_torch()
-    from strobe.swarm.dht import DHT
     from strobe.swarm.experts import Server, ServerOptions, Training, load_experts
+    from strobe.swarm.telemetry import dht_figures
 
     if args.module:
         load_experts(args.module)
     is_pattern = len(args.expert) == 1 and "[" in args.expert[0]
     screen = Screen(args)
-    # A service manager's way to say stop: what was learned is saved, as with Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.ExitStack() as stack:
-        dht = stack.enter_context(
-            DHT(
-                args.peer,
-                hosts=args.host,
-                port=args.port,
-                announce=args.announce,
-                identity_path=args.identity,
-                relays=args.relay,
-            )
-        )
+        dht = open_peer(stack, args, relays=args.relay)
         server = Server.create(
             dht,
             expert_class=args.expert_class,
@@ -126,10 +114,14 @@ def _serve(args: Namespace) -> int:
             options=ServerOptions(update_period_s=args.update_period, max_waiting=args.max_waiting),
         )
         stack.enter_context(server)
-        if args.project:
-            _log_into(stack, server, args)
-        # The stated way to end it, wherever it is from here on, is no failure: neither of the command nor of its run.
-        with contextlib.suppress(KeyboardInterrupt):
+        with until_stopped():
+            log_into_run(
+                stack,
+                args,
+                job_type="swarm-server",
+                config={key: getattr(args, key) for key in _CONFIG},
+                sources={"server": server.figures, "dht": dht_figures(dht)},
+            )
             _tell(server, screen, args)
     return 0
 
@@ -137,31 +129,13 @@ def _serve(args: Namespace) -> int:
 def _tell(server: Server, screen: Screen, args: Namespace) -> None:
     """Say where the server is, then now and then how it is, until it ends."""
     address = server.dht.address
-    if args.json:
-        screen.json({"address": str(address), "experts": server.uids})
-    else:
-        screen.out(str(address))
-    sys.stdout.flush()  # whoever waits for the address reads a pipe
+    tell_address(screen, args, server.dht, experts=server.uids)
     screen.note(f"serving {len(server.uids)} experts, such as {server.uids[0]}. Stop with Ctrl-C")
     while not server.join(args.report):
         screen.note(_line(server.figures()))
         if server.dht.address != address:
             address = server.dht.address
             screen.note(f"reached through another relay now: {address}")
-
-
-def _log_into(stack: contextlib.ExitStack, server: Server, args: argparse.Namespace) -> None:
-    import strobe
-    from strobe.swarm.telemetry import Telemetry, dht_figures
-
-    config = {
-        key: getattr(args, key) for key in ("expert", "expert_class", "hidden_dim", "max_batch_size", "optimizer")
-    }
-    run = stack.enter_context(
-        strobe.init(project=args.project, job_type="swarm-server", config=config, dir=args.home or None)
-    )
-    sources = {"server": server.figures, "dht": dht_figures(server.dht)}
-    stack.enter_context(Telemetry(run, sources, period_s=min(args.report, 10.0)))
 
 
 def _status(args: Namespace) -> int:
