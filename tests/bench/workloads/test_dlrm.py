@@ -12,6 +12,7 @@ import torch
 from strobe.bench.workloads.dlrm import model, model_parallel, ootb, optimized
 from strobe.bench.workloads.dlrm.tables import pack_int4, unpack_int4
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
+from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch
 from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work, set_up
 
@@ -135,11 +136,11 @@ def _rows_of(ring: list[Batch]) -> list[list[torch.Tensor]]:
 def test_a_turn_of_the_ring_asks_for_nearly_all_rows_whoever_answers() -> None:
     """Four batches of a table of any size stay in a large cache, and then the score is the cache's."""
     task = ootb.DlrmTask(replace(SMALL, num_rows=500))
-    workloads: list[ootb.DlrmInference | ootb.DlrmTraining] = [
-        ootb.DlrmInference(task),
-        ootb.DlrmTraining(task),
-        optimized.OptimizedDlrmInference(task, partial(optimized.optimize, bits=32, is_int8=False), 1e-3),
-        optimized.OptimizedDlrmTraining(task, lambda model: model, 1e-2),
+    workloads: list[OotbInference | OotbTraining] = [
+        OotbInference(task),
+        OotbTraining(task),
+        OptimizedInference(task, partial(optimized.optimize, bits=32, is_int8=False), 1e-3),
+        OptimizedTraining(task, lambda model: model, 1e-2),
     ]
     rings = []
     for workload in workloads:
@@ -153,10 +154,9 @@ def test_a_turn_of_the_ring_asks_for_nearly_all_rows_whoever_answers() -> None:
 
 @pytest.mark.parametrize("config", model.CONFIGS)
 def test_every_configuration_has_the_long_ring(config: str) -> None:
-    assert isinstance(ootb.inference(config), ootb.DlrmInference)
-    assert isinstance(optimized.inference(config, 8, is_int8=True), ootb.DlrmInference)
+    inferences = (ootb.inference(config), optimized.inference(config, 8, is_int8=True))
     trainings = (ootb.training(config), optimized.training(config), model_parallel.training(config))
-    assert all(isinstance(training, ootb.DlrmTraining) for training in trainings)
+    assert all(isinstance(workload.task, ootb.DlrmTask) for workload in (*inferences, *trainings))
 
 
 def test_references_are_in_64_bits_where_the_tables_fit() -> None:

@@ -19,7 +19,7 @@ from strobe.bench.workloads.learning import Learned, Lesson, compare_learning, t
 from strobe.bench.workloads.precision import Precision, choose_precision
 from strobe.bench.workloads.task import Batch, Task, settle_statistics
 
-#: input batches that steps take turns on, so that no cache holds the one input
+#: input batches that steps take turns on, at least, so that no cache holds the one input
 RING = 4
 #: examples that batch norms get their statistics from
 _SETTLING = 4
@@ -42,8 +42,12 @@ class _Ootb:
         self.device, self.seed = device, seed
         self.dtype = self.choose_dtype(choose_precision(self.precision, device))
         self.model = self.build_model(self.dtype)
-        rng = np.random.default_rng(seed)
-        self.ring = [self.task.draw(rng, batch_size).to(device, self.dtype) for _ in range(RING)]
+        self.ring = self._draw(np.random.default_rng(seed), batch_size, RING)
+        further = self.task.num_batches(self.ring) - RING
+        self.ring += self._draw(np.random.default_rng([seed, 4]), batch_size, further)
+
+    def _draw(self, rng: np.random.Generator, batch_size: int, count: int) -> list[Batch]:
+        return [self.task.draw(rng, batch_size).to(self.device, self.dtype) for _ in range(count)]
 
     def choose_dtype(self, dtype: torch.dtype) -> torch.dtype:
         """Give the type of weights and inputs: the precision's, unless the task has one of its own."""

@@ -1,13 +1,13 @@
 """A task: a model, the data it sees, what it is trained for, and the work that takes. Both implementations share it.
 
 OOTB and Optimized workloads (`ootb`, `optimized`) run the same task, so that they cannot differ in weights or inputs.
-A task knows nothing of batch rings, modes of measurement or clocks.
+A task knows nothing of how batches take turns, modes of measurement or clocks.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,10 @@ class Task(ABC):
     @abstractmethod
     def draw(self, rng: np.random.Generator, batch_size: int) -> Batch:
         """Draw inputs and targets."""
+
+    def num_batches(self, drawn: Sequence[Batch]) -> int:
+        """Return how many batches steps take turns on, given the first that were drawn."""
+        return len(drawn)
 
     @abstractmethod
     def loss(self, output: Any, target: Any) -> torch.Tensor:

@@ -17,9 +17,10 @@ from torch.nn.parallel import DistributedDataParallel
 
 from strobe.bench.workload import Work
 from strobe.bench.workloads.dlrm.model import CONFIGS, Dlrm
-from strobe.bench.workloads.dlrm.ootb import DlrmTask, DlrmTraining
+from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.group import AllToAll, Group, join_group
 from strobe.bench.workloads.learning import Learned, Lesson, tensors_of
+from strobe.bench.workloads.ootb import OotbTraining
 from strobe.bench.workloads.task import Batch
 
 
@@ -62,7 +63,7 @@ class ParallelDlrm(nn.Module):
         return self.interaction(dense_BF, received_XD.unflatten(0, (-1, batch)).transpose(0, 1))
 
 
-class ModelParallelTraining(DlrmTraining):
+class ModelParallelTraining(OotbTraining):
     """A batch is that of all processes together; every process draws it whole and takes what is its own."""
 
     def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:

@@ -59,45 +59,22 @@ class DlrmTask(Task):
         lookups = sum(len(rows) for rows in batch.inputs[1])
         return lookups * (config.row_bytes + (0 if config.pooling == "sum" else 4))
 
-    def draw_more(self, ring: Sequence[Batch], seed: int) -> list[Batch]:
-        """Draw the batches that a ring lacks of the length that its lookups ask for."""
+    def num_batches(self, drawn: Sequence[Batch]) -> int:
         config = self.config
-        lookups = sum(len(rows) for batch in ring for rows in batch.inputs[1]) / len(ring)
+        lookups = sum(len(rows) for batch in drawn for rows in batch.inputs[1]) / len(drawn)
         num_rows = config.num_tables * config.num_rows
-        length = ring_length(lookups=lookups, num_rows=num_rows, row_bytes=config.row_bytes)
-        rng = np.random.default_rng([seed, 4])
-        return [self.draw(rng, len(ring[0].target)) for _ in range(length - len(ring))]
-
-
-class DlrmInference(OotbInference):
-    """On a ring that is too long for caches."""
-
-    task: DlrmTask
-
-    def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
-        super().setup(batch_size, seed, device, threads)
-        self.ring += [batch.to(device, self.dtype) for batch in self.task.draw_more(self.ring, seed)]
-
-
-class DlrmTraining(OotbTraining):
-    """On a ring that is too long for caches."""
-
-    task: DlrmTask
-
-    def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
-        super().setup(batch_size, seed, device, threads)
-        self.ring += [batch.to(device, self.dtype) for batch in self.task.draw_more(self.ring, seed)]
+        return ring_length(lookups=lookups, num_rows=num_rows, row_bytes=config.row_bytes)
 
 
 def _product_sum(sizes: tuple[int, ...]) -> int:
     return sum(inputs * outputs for inputs, outputs in pairwise(sizes))
 
 
-def inference(config: str, alpha: float = 0.0, tolerance: float = 1e-3) -> DlrmInference:
+def inference(config: str, alpha: float = 0.0, tolerance: float = 1e-3) -> OotbInference:
     """Make the workload of a published configuration."""
-    return DlrmInference(DlrmTask(CONFIGS[config], alpha), tolerance)
+    return OotbInference(DlrmTask(CONFIGS[config], alpha), tolerance)
 
 
-def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> DlrmTraining:
+def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OotbTraining:
     """Make the workload of a published configuration."""
-    return DlrmTraining(DlrmTask(CONFIGS[config], alpha), tolerance)
+    return OotbTraining(DlrmTask(CONFIGS[config], alpha), tolerance)

@@ -16,7 +16,7 @@ from strobe.bench.workloads.dlrm.fast_tables import Bits, FastTables, row_bytes
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
 from strobe.bench.workloads.dlrm.interaction import multiply_pairs
 from strobe.bench.workloads.dlrm.model import CONFIGS
-from strobe.bench.workloads.dlrm.ootb import DlrmInference, DlrmTask, DlrmTraining
+from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
 from strobe.bench.workloads.layers.int8_linear import mean_inputs, quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
@@ -31,14 +31,6 @@ class StoredDlrmTask(DlrmTask):
 
     def embedding_bytes(self, batch: Batch, value_bytes: int) -> int:
         return sum(len(rows) for rows in batch.inputs[1]) * row_bytes(self.config.width, self.bits)
-
-
-class OptimizedDlrmInference(OptimizedInference, DlrmInference):
-    """On OOTB's ring."""
-
-
-class OptimizedDlrmTraining(OptimizedTraining, DlrmTraining):
-    """On OOTB's ring."""
 
 
 class FastDlrm(nn.Module):
@@ -74,16 +66,16 @@ def optimize(
 
 def inference(
     config: str, bits: Bits, is_int8: bool, num_exact: int = 0, alpha: float = 0.0, tolerance: float = 1e-3
-) -> OptimizedDlrmInference:
+) -> OptimizedInference:
     """Make the workload of a published configuration with tables in so many bits."""
-    return OptimizedDlrmInference(
+    return OptimizedInference(
         StoredDlrmTask(CONFIGS[config], alpha, bits),
         partial(optimize, bits=bits, is_int8=is_int8, num_exact=num_exact),
         tolerance,
     )
 
 
-def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OptimizedDlrmTraining:
+def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> OptimizedTraining:
     """Make the workload of a published configuration."""
     task = DlrmTask(CONFIGS[config], alpha)
 
@@ -91,4 +83,4 @@ def training(config: str, alpha: float = 0.0, tolerance: float = 1e-2) -> Optimi
         fast: Callable[..., Any] = LearningDlrm(model, lr=task.optimizer(model).param_groups[0]["lr"])
         return fast
 
-    return OptimizedDlrmTraining(task, optimize, tolerance)
+    return OptimizedTraining(task, optimize, tolerance)
