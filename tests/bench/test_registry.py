@@ -153,3 +153,16 @@ def test_a_file_that_cannot_be_imported(tmp_path: Path, text: str, complaint: st
     for _ in range(2):
         with pytest.raises(UsageError, match=complaint):
             registry.find([str(path)])
+
+
+def test_a_package_that_declares_a_key_again_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "from dataclasses import replace\nfrom strobe.bench.registry import builtin\n"
+    (tmp_path / "again_benchmarks.py").write_text(f"{text}BENCHMARKS = [replace(builtin()[0], owner='somebody')]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    offers = EntryPoints([EntryPoint("again", "again_benchmarks:BENCHMARKS", registry.ENTRY_POINTS)])
+    monkeypatch.setattr(registry, "entry_points", lambda group: offers.select(group=group))
+    key = registry.builtin()[0].key
+    with pytest.warns(StrobeWarning, match=f"left out: {key} of again_benchmarks is declared by somebody else already"):
+        assert registry.everything()[key].owner == "strobe"

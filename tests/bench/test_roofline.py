@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
+import msgspec
 import pytest
 
 from strobe.bench.records import Record, Repeat
-from strobe.bench.roofline import Peaks, judge, measure_peaks, precision_of, store_at, system_name
+from strobe.bench.registry import find_one
+from strobe.bench.roofline import Peaks, judge, measure_peaks, store_at, system_name
+from strobe.bench.spec import precision_of
 from strobe.bench.workload import NotHere, Work
 from strobe.cli import main
 from strobe.errors import Error
@@ -51,7 +56,7 @@ def test_each_precision_has_its_peak_but_none_below_fp32() -> None:
 
 
 def test_peaks_of_another_probe_are_not_taken() -> None:
-    assert system_name("f", "2.13", "cpu", 2).endswith("probe=3")
+    assert system_name("f", "2.13", "cpu", 2).endswith("probe=4")
 
 
 def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,18 +65,19 @@ def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch
     from strobe.bench import peak_probe
 
     def peak(make: object, device: str) -> float:
-        return 2.0 if make is peak_probe._own_int8_product else 1.0
+        return 2.0 if make == "ours" else 1.0
 
     def lack(make: object, device: str) -> float:
-        if make is peak_probe._own_int8_product:
+        if make == "ours":
             raise NotHere("no compiler")
         return 1.0
 
     monkeypatch.setattr(peak_probe, "_peak_flops", peak)
-    assert peak_probe._int8_flops("cpu") == 2.0
-    assert peak_probe._int8_flops("cuda:0") == 1.0
+    better = cast("Callable[[str, str, str], float]", peak_probe._better_flops)  # what makes a product is not looked at
+    assert better("torch's", "ours", "cpu") == 2.0
+    assert better("torch's", "ours", "cuda:0") == 1.0
     monkeypatch.setattr(peak_probe, "_peak_flops", lack)
-    assert peak_probe._int8_flops("cpu") == 1.0
+    assert better("torch's", "ours", "cpu") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -80,6 +86,15 @@ def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch
 )
 def test_the_precision_is_in_the_name(config: str, precision: str) -> None:
     assert precision_of(config) == precision
+
+
+def test_a_precision_that_is_no_part_of_the_name_is_known() -> None:
+    for implementation in ("ootb", "optimized"):
+        assert find_one(f"xlm-r/{implementation}/inference/fb-1dev-A").precision == "fp16"
+    fast = Peaks(flops={"fp32": 1e12, "fp16": 4e12}, bytes_per_s=1e10)
+    judged = judge(msgspec.structs.replace(_record("fb-1dev-A", flops=1e12, size=1.0), precision="fp16"), fast)
+    assert judged is not None
+    assert judged.peak_flops == 4e12
 
 
 def test_no_roofline_without_work_samples_or_for_several_devices() -> None:

@@ -29,7 +29,7 @@ BENCHMARK = Benchmark(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"units": "samples/s"}, "own/micro/test/one: units are ex/s, TF/s or GB/s, got 'samples/s'"),
+        ({"units": "samples/s"}, "own/micro/test/one: units must be one of ex/s, TF/s, GB/s, got 'samples/s'"),
         ({"tolerance": math.inf}, "own/micro/test/one: the tolerance must be a finite number, 0 or more, got inf"),
         ({"tolerance": -0.1}, "own/micro/test/one: the tolerance must be a finite number, 0 or more, got -0.1"),
     ],

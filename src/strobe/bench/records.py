@@ -150,6 +150,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str = ""
     mode: str = ""
     config: str = ""
+    #: of its products; records of an older Strobe have it in their configuration's name only
+    precision: str = ""
     #: of the benchmark's declaration; results of two versions are not comparable
     version: int = 0
     #: hash of what the version promises to keep (strobe.bench.seal)

@@ -1,18 +1,22 @@
 """All benchmarks there are: the suite's own, those of installed packages, and those of files named by path.
 
 Looking one up imports declarations only, never a framework. A benchmark is found by its key, a glob over keys, the
-beginning of a key (`dlrm`, `dlrm/ootb`) or a tier; tiers contain each other: `ci` is `smoke` and more.
+beginning of a key (`dlrm`, `dlrm/ootb`) or a tier; tiers contain each other: `ci` is `smoke` and more. What is declared
+together keeps its seals in one file, beside the declarations.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from strobe.bench.seal import SEALS, seals_beside
 from strobe.bench.spec import Benchmark, Tier, likeness, without_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
@@ -22,6 +26,16 @@ ENTRY_POINTS = "strobe.benchmarks"
 TIERS: tuple[Tier, ...] = ("smoke", "ci", "full")
 
 
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Benchmarks that are declared in one place, and the file that keeps their seals."""
+
+    #: the module, or the path, that declares them
+    origin: str
+    benchmarks: tuple[Benchmark, ...]
+    seals: Path
+
+
 def builtin() -> tuple[Benchmark, ...]:
     """Return the suite's own benchmarks."""
     from strobe.bench.workloads.declared import BENCHMARKS
@@ -29,16 +43,49 @@ def builtin() -> tuple[Benchmark, ...]:
     return BENCHMARKS
 
 
-def installed() -> tuple[Benchmark, ...]:
-    """Return what installed packages offer under the entry point group `strobe.benchmarks`."""
-    found: list[Benchmark] = []
+def suite() -> Collection:
+    """Return the suite itself."""
+    return Collection("strobe", builtin(), SEALS)
+
+
+def installed() -> tuple[Collection, ...]:
+    """Return what installed packages offer under the entry point group `strobe.benchmarks`, module by module."""
+    found: dict[str, list[Benchmark]] = {}
     for entry in entry_points(group=ENTRY_POINTS):
         origin = f"entry point {entry.name!r} ({entry.value})"
         try:
-            found += _as_benchmarks(entry.load(), origin)
+            found.setdefault(entry.module, []).extend(_as_benchmarks(entry.load(), origin))
         except (Exception, SystemExit) as exc:  # noqa: BLE001 - anybody's code; named, and the others are still there
             warn_once(origin, f"benchmarks left out: {origin} cannot be loaded: {type(exc).__name__}: {exc}")
-    return tuple(found)
+    return tuple(Collection(module, tuple(offered), _seals_of(module)) for module, offered in found.items() if offered)
+
+
+def of_package(name: str) -> tuple[Collection, ...]:
+    """Return what one installed package offers; raises UsageError if that is nothing."""
+    offers = installed()
+    if chosen := tuple(one for one in offers if one.origin.partition(".")[0] == name):
+        return chosen
+    names = sorted({one.origin.partition(".")[0] for one in offers})
+    raise UsageError(
+        f"no installed package {name!r} offers benchmarks by an entry point of the group {ENTRY_POINTS}; "
+        f"{'those do: ' + ', '.join(names) if names else 'none does'}"
+    )
+
+
+def of_file(path: Path) -> Collection:
+    """Return what a file declares."""
+    return Collection(str(path), load_file(path), seals_beside(path))
+
+
+def collections(files: Iterable[Path] = ()) -> list[Collection]:
+    """Return all there are, with those of some files."""
+    return [suite(), *installed(), *map(of_file, files)]
+
+
+def _seals_of(module: str) -> Path:
+    spec = find_spec(module)
+    # One that is not in a file has no place for seals; then there is no such file either.
+    return seals_beside(Path(spec.origin if spec is not None and spec.origin else module))
 
 
 def load_file(path: Path) -> tuple[Benchmark, ...]:
@@ -58,11 +105,19 @@ def _as_benchmarks(value: Any, origin: str) -> list[Benchmark]:
 
 
 def everything(files: Iterable[Path] = ()) -> dict[str, Benchmark]:
-    """Return all benchmarks by key; raises strobe.Error for a key that is declared twice."""
-    found: dict[str, Benchmark] = {}
-    for benchmark in (*builtin(), *installed(), *(one for path in files for one in load_file(path))):
-        if found.setdefault(benchmark.key, benchmark) is not benchmark:
-            raise Error(f"{benchmark.key} is declared twice: {found[benchmark.key].workload}, {benchmark.workload}")
+    """Return all benchmarks by key; raises strobe.Error for a key that is declared twice.
+
+    What an installed package declares again is left out with a warning: it must not keep the others from being used.
+    """
+    found = {one.key: one for one in builtin()}
+    for collection in installed():
+        for one in collection.benchmarks:
+            if found.setdefault(one.key, one) is not one:
+                origin = f"{collection.origin} {one.key}"
+                warn_once(origin, f"left out: {one.key} of {collection.origin} is declared by somebody else already")
+    for one in (one for path in files for one in load_file(path)):
+        if found.setdefault(one.key, one) is not one:
+            raise Error(f"{one.key} is declared twice: {found[one.key].workload}, {one.workload}")
     return found
 
 

@@ -1,15 +1,14 @@
 """Roofline: the least time that a step could take on this machine, by what the machine itself was measured to do.
 
-Peaks are a large matrix product per precision (in 8 bits the better of torch's and our own) and the better of copy and
-triad over memory, measured in a process of their own with the same threads (`peak_probe`) and kept per hardware, torch
-and number of threads. The fraction is the least time over the measured one; a step whose data fits into a cache may
-exceed what memory allows.
+Peaks are a large matrix product per precision (in 32 and 8 bits the better of torch's and our own) and the better of
+copy and triad over memory, measured in a process of their own with the same threads (`peak_probe`) and kept per
+hardware, torch and number of threads. The fraction is the least time over the measured one; a step whose data fits into
+a cache may exceed what memory allows.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -17,12 +16,12 @@ import msgspec
 
 from strobe.bench import stats
 from strobe.bench.records import Record, Roofline
+from strobe.bench.spec import precision_of
 from strobe.errors import Error
 
-_PRECISION = re.compile(r"(?:^|-)(int8|fp16|bf16|tf32|fp32)(?=-|$)")
 _LIMIT_S = 120.0
 #: raised when peaks are probed otherwise, so that nothing is held against those of another probe
-_PROBE = 3
+_PROBE = 4
 
 
 class Peaks(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,19 +91,13 @@ def measure_peaks(python: str, device: str, threads: int) -> Peaks:
     return msgspec.json.decode(done.stdout, type=Peaks)
 
 
-def precision_of(config: str) -> str:
-    """Return the precision that a configuration's name ends with, fp32 if it names none."""
-    found = _PRECISION.findall(config)
-    return found[-1] if found else "fp32"
-
-
 def judge(record: Record, peaks: Peaks) -> Roofline | None:
     """Return how near the middle step of a record comes to the machine's limit; None where that has no meaning."""
     # Several devices share memory here and links elsewhere: one machine's peaks do not bound them.
     if record.work is None or not record.samples or not record.repeats or record.devices * record.nodes > 1:
         return None
     # What a machine emulates slowly is computed in fp32 by anybody in a hurry: a lower precision is no lower limit.
-    peak_flops = max(peaks.flops.get(precision_of(record.config), 0.0), peaks.flops["fp32"])
+    peak_flops = max(peaks.flops.get(record.precision or precision_of(record.config), 0.0), peaks.flops["fp32"])
     compute_s, memory_s = record.work.flops / peak_flops, record.work.bytes / peaks.bytes_per_s
     step_s = stats.median([stats.median(repeat.wall_s) for repeat in record.repeats])
     return Roofline(

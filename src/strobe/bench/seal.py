@@ -93,7 +93,7 @@ def read_seals(path: Path = SEALS) -> dict[str, Seal]:
     """Return the seals of a file by key; none if there is no file."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, Seal])
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the latter beside what is imported from an archive
         return {}
     except msgspec.DecodeError as exc:
         raise Error(f"{path}: not a file of seals ({exc}); take it from version control again") from exc

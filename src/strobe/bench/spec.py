@@ -24,6 +24,7 @@ Implementation = Literal["OOTB", "Optimized", "Micro"]
 Units = Literal["ex/s", "TF/s", "GB/s"]
 Tier = Literal["smoke", "ci", "full"]
 
+_PRECISION = re.compile(r"(?:^|-)(int8|fp16|bf16|tf32|fp32)(?=-|$)")
 _PRECISIONS = re.compile(r"(-(fp32|fp16|tf32|bf16|int8|int4|embed\d+))+$")
 
 
@@ -69,8 +70,17 @@ class Benchmark:
     def __post_init__(self) -> None:
         if (self.implementation == "Optimized") != bool(self.changes):
             raise Error(f"{self.key}: an Optimized benchmark lists its changes, any other has none: {self.changes}")
-        if self.units not in get_args(Units):
-            raise Error(f"{self.key}: units are ex/s, TF/s or GB/s, got {self.units!r}")
+        for name, choices in (("implementation", Implementation), ("units", Units), ("tier", Tier)):
+            if getattr(self, name) not in get_args(choices):
+                known = ", ".join(get_args(choices))
+                raise Error(f"{self.key}: {name} must be one of {known}, got {getattr(self, name)!r}")
+        for name in ("version", "max_batch", "devices", "nodes"):
+            if getattr(self, name) < 1:
+                raise Error(f"{self.key}: {name} must be 1 or more, got {getattr(self, name)}")
+        if not self.batch_sizes or not all(1 <= size <= self.max_batch for size in self.batch_sizes):
+            raise Error(
+                f"{self.key}: batch_sizes must be numbers from 1 to max_batch, {self.max_batch}, got {self.batch_sizes}"
+            )
         if not 0 <= self.tolerance < math.inf:
             raise Error(f"{self.key}: the tolerance must be a finite number, 0 or more, got {self.tolerance}")
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
@@ -81,9 +91,20 @@ class Benchmark:
         return "/".join((_slug(self.model), self.implementation.lower(), _slug(self.mode), self.config))
 
     @property
+    def precision(self) -> str:
+        """What its products are in: as a parameter says, else its name, else fp32."""
+        return str(self.parameters.get("precision") or precision_of(self.config))
+
+    @property
     def needs_cuda(self) -> bool:
         """Whether only CUDA can do it: tf32 is how its tensor cores multiply."""
         return self.parameters.get("precision") == "tf32"
+
+
+def precision_of(config: str) -> str:
+    """Return the precision that a configuration's name ends with, fp32 if it names none."""
+    found = _PRECISION.findall(config)
+    return found[-1] if found else "fp32"
 
 
 def without_precision(config: str) -> str:

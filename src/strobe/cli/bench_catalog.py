@@ -29,12 +29,14 @@ def register(commands: Subparsers) -> None:
         detail=(
             "A version seals a benchmark: its specification, the source of its data and, out of the box, of its\n"
             "model. What changed under an unchanged version is named, and the command fails. Seals of a file of\n"
-            "your own are kept beside it, as NAME.seals.json."
+            "your own, or of a module that a package offers, are kept beside it, as NAME.seals.json."
         ),
-        examples=["strobe bench check", "strobe bench check --update"],
+        examples=["strobe bench check", "strobe bench check --update", "strobe bench check --package mine"],
     )
     check.add_argument("--update", action="store_true", help="seal new benchmarks and raised versions")
-    check.add_argument("--file", type=Path, metavar="PATH", help="check a file of your own instead of the suite")
+    instead = check.add_mutually_exclusive_group()
+    instead.add_argument("--file", type=Path, metavar="PATH", help="check a file of your own instead of the suite")
+    instead.add_argument("--package", metavar="NAME", help="check what an installed package offers instead")
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -97,19 +99,25 @@ def _check(args: argparse.Namespace) -> int:
     from strobe.cli.render import Screen
 
     screen = Screen(args)
-    path = seal.seals_beside(args.file) if args.file else seal.SEALS
-    benchmarks = registry.load_file(args.file) if args.file else registry.builtin()
-    kept = seal.read_seals(path)
-    broken = seal.find_broken(benchmarks, kept)
-    unsealed = seal.find_unsealed(benchmarks, kept)
-    if args.update and unsealed:
-        known = {one.key for one in benchmarks}
-        seals = {key: one for key, one in kept.items() if key in known}
-        seal.write_seals({**seals, **{one.key: seal.make_seal(one) for one in unsealed}}, path)
+    if args.package:
+        collections: tuple[registry.Collection, ...] = registry.of_package(args.package)
+    else:
+        collections = (registry.of_file(args.file) if args.file else registry.suite(),)
+    broken, unsealed = [], []
+    for collection in collections:
+        kept = seal.read_seals(collection.seals)
+        broken += seal.find_broken(collection.benchmarks, kept)
+        new = seal.find_unsealed(collection.benchmarks, kept)
+        unsealed += new
+        if args.update and new:
+            known = {one.key for one in collection.benchmarks}
+            seals = {key: one for key, one in kept.items() if key in known}
+            seal.write_seals({**seals, **{one.key: seal.make_seal(one) for one in new}}, collection.seals)
+    num_checked = sum(len(collection.benchmarks) for collection in collections)
     if args.json:
         screen.json(
             {
-                "checked": len(benchmarks),
+                "checked": num_checked,
                 "broken": [{"key": one.key, "version": one.version, "changed": one.changed} for one in broken],
                 "unsealed": [one.key for one in unsealed],
                 "is_updated": args.update,
@@ -121,7 +129,7 @@ def _check(args: argparse.Namespace) -> int:
         for benchmark in unsealed:
             word = "sealed" if args.update else "no seal"
             screen.out(f"{word}: {benchmark.key} version {benchmark.version}")
-        checked = count_text(len(benchmarks), "benchmark")
+        checked = count_text(num_checked, "benchmark")
         screen.note(f"{checked}, {len(broken)} changed, {len(unsealed)} without a seal")
         if unsealed and not args.update:
             screen.note("`strobe bench check --update` seals them")

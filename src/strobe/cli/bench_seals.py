@@ -29,13 +29,13 @@ def add_changed(parser: argparse.ArgumentParser) -> None:
 
 def find_changed(args: argparse.Namespace, cells: Sequence[Cell], options: Options, screen: Screen) -> set[str]:
     """Return the keys of what changed under its version; raises UsageError for OOTB unless that is wanted."""
-    from strobe.bench import seal
+    from strobe.bench import registry, seal
     from strobe.errors import UsageError
 
     benchmarks = {cell.benchmark.key: cell.benchmark for cell in cells}
-    kept = seal.read_seals()
-    for path in options.files:
-        kept |= seal.read_seals(seal.seals_beside(path))
+    kept: dict[str, seal.Seal] = {}
+    for collection in registry.collections(options.files):
+        kept |= seal.read_seals(collection.seals)
     broken = seal.find_broken(benchmarks.values(), kept)
     refused = [one for one in broken if benchmarks[one.key].implementation == "OOTB"]
     if refused and not args.changed:

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
@@ -141,3 +142,19 @@ def test_a_workload_that_is_not_there_is_told() -> None:
     benchmark = _declare(implementation="OOTB")
     with pytest.raises(Error, match="my-model/ootb/inference/c: no workload 'nowhere:nothing'"):
         load_workload(benchmark)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ({"implementation": "ootb"}, "implementation must be one of OOTB, Optimized, Micro, got 'ootb'"),
+        ({"tier": "nightly"}, "tier must be one of smoke, ci, full, got 'nightly'"),
+        ({"version": 0}, "version must be 1 or more, got 0"),
+        ({"devices": 0}, "devices must be 1 or more, got 0"),
+        ({"batch_sizes": ()}, r"batch_sizes must be numbers from 1 to max_batch, 1, got \(\)"),
+        ({"batch_sizes": (2,)}, r"from 1 to max_batch, 1, got \(2,\)"),
+    ],
+)
+def test_a_declaration_that_could_not_be_measured_is_refused(wrong: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(Error, match=complaint):
+        _declare(**{"implementation": "Micro", **wrong})

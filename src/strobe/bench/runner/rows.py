@@ -43,6 +43,7 @@ def blank_record(cell: Cell, options: Options, environment: Environment, seal: s
         model=benchmark.model,
         mode=benchmark.mode,
         config=benchmark.config,
+        precision=benchmark.precision,
         version=benchmark.version,
         seal=seal,
         owner=benchmark.owner,
