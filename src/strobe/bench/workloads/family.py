@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +12,8 @@ from strobe.bench.spec import Benchmark, Latency, Tier
 LATENCY = Latency(limit_ms=1000, percentile=99)
 #: 2: training is held to its updates, a few examples to the spread of more, 8 bits to less; figures are the same
 VERSION = 2
+OWN_PRODUCTS = "on CPUs: products of linear layers by a kernel of our own where it is faster than torch's"
+WIDENED = "on CPUs that only emulate 16 bits: computed in 32"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +98,21 @@ class Family:
         )
 
     def precisions(
-        self, name: str, parameters: Mapping[str, Any], *, batch_size: int, max_batch: int
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        *,
+        batch_size: int,
+        max_batch: int,
+        changes: tuple[str, ...],
     ) -> tuple[Benchmark, ...]:
-        """Declare one size out of the box in what accelerators are made for; CPUs are slow there, or have it not."""
+        """Declare one size in what accelerators are made for; CPUs are slow there, or have it not.
+
+        `changes` are those of inference on accelerators.
+        """
         declare = partial(
             Benchmark,
             model=self.model,
-            implementation="OOTB",
             version=VERSION,
             owner="strobe",
             units="ex/s",
@@ -110,26 +120,41 @@ class Family:
             batch_sizes=(batch_size,),
             max_batch=max_batch,
         )
-        rows = [
-            declare(
-                mode="Inference",
-                config=f"{name}-{precision}",
-                workload=f"{self.package}.ootb:inference",
-                parameters={**parameters, "precision": precision},
-                tolerance=tolerance,
-                latency=LATENCY,
-            )
-            for precision, tolerance in (("tf32", 0.01), ("bf16", 0.1), ("fp16", 0.02))
-        ]
+        infer = partial(declare, mode="Inference", latency=LATENCY)
         # Weights stay in 32 bits; fp16 would need its losses scaled, too.
-        rows += [
+        train = partial(declare, mode="Training", tolerance=0.1)
+        both = partial(self._both, name, parameters)
+        return (
+            *both("inference", "tf32", partial(infer, tolerance=0.01), changes),
+            *both("inference", "bf16", partial(infer, tolerance=0.1), (*changes, WIDENED)),
+            *both("inference", "fp16", partial(infer, tolerance=0.02), (*changes, WIDENED)),
+            *both("training", "tf32", train, self.training),
+            *both("training", "bf16", train, (*self.training, WIDENED)),
+        )
+
+    def _both(
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        factory: str,
+        precision: str,
+        declare: Callable[..., Benchmark],
+        changes: tuple[str, ...],
+    ) -> tuple[Benchmark, Benchmark]:
+        """Declare a size in one precision, out of the box and optimized."""
+        in_it = {**parameters, "precision": precision}
+        return (
             declare(
-                mode="Training",
+                implementation="OOTB",
                 config=f"{name}-{precision}",
-                workload=f"{self.package}.ootb:training",
-                parameters={**parameters, "precision": precision},
-                tolerance=0.1,
-            )
-            for precision in ("tf32", "bf16")
-        ]
-        return tuple(rows)
+                workload=f"{self.package}.ootb:{factory}",
+                parameters=in_it,
+            ),
+            declare(
+                implementation="Optimized",
+                config=f"{name}-{precision}",
+                workload=f"strobe.bench.workloads.reduced:{factory}",
+                parameters={"factory": f"{self.package}.optimized:{factory}", **in_it},
+                changes=changes,
+            ),
+        )

@@ -3,6 +3,7 @@
 An optimization is a function from the OOTB model to something callable with the same inputs; it may take the model
 apart. What it does is told in the benchmark's `changes`. The reference is always OOTB, built again from the seed.
 Its work is what it really does: weights count as they are stored, and a task's subclass counts where less is computed.
+Where a processor only emulates 16 bits, a row in them has their weights and inputs, and computes in 32.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import torch
 from torch import nn
 
 from strobe.bench.workload import Work
+from strobe.bench.workloads.layers.fp32_product import is_emulated
+from strobe.bench.workloads.layers.widened import Widened
 from strobe.bench.workloads.ootb import RING, OotbInference, OotbTraining
 from strobe.bench.workloads.task import Batch, Task
 
@@ -37,6 +40,10 @@ def _torch_at_peace() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def _is_widened(device: str, dtype: torch.dtype) -> bool:
+    return torch.device(device).type == "cpu" and dtype.itemsize == 2 and is_emulated(dtype)
 
 
 def weight_bytes(model: Any) -> int:
@@ -64,12 +71,19 @@ class OptimizedInference(OotbInference):
         # Counted out of the box first, because the optimization may take the model apart.
         counted, out_of_the_box = super().work(), weight_bytes(self.model)
         with torch.no_grad(), _torch_at_peace():
-            self.run = self.optimize(self.model, self._draw_calibration())
+            self.run = self._optimize()
             self.known_work = replace(counted, bytes=counted.bytes - out_of_the_box + weight_bytes(self.run))
             del self.model
             # Compilers work at the first call of each shape; only lookups, which are not compiled, have more batches.
             for index in range(RING):
                 self.step(index)
+
+    def _optimize(self) -> Callable[..., Any]:
+        calibration = self._draw_calibration()
+        if not _is_widened(self.device, self.dtype):
+            return self.optimize(self.model, calibration)
+        wide = [batch.to(self.device, torch.float32) for batch in calibration]
+        return Widened(self.optimize(self.model.float(), wide))
 
     def work(self) -> Work:
         return self.known_work
@@ -106,7 +120,9 @@ class OptimizedTraining(OotbTraining):
 
     def step(self, index: int) -> torch.Tensor:
         batch = self.batch(index)
-        loss = self.task.loss(self.run(*batch.inputs), batch.target)
+        is_cast = self.autocast is not None and not _is_widened(self.device, self.autocast)
+        with torch.autocast(torch.device(self.device).type, self.autocast, enabled=is_cast):
+            loss = self.task.loss(self.run(*batch.inputs), batch.target)
         loss.backward()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)

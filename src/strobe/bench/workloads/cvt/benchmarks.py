@@ -5,12 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark
-from strobe.bench.workloads.family import Family
+from strobe.bench.workloads.family import OWN_PRODUCTS, Family
 
 _family = Family(
     model="CvT",
     package="strobe.bench.workloads.cvt",
-    training=("channels last", "fused attention", "fused optimizer"),
+    training=("channels last", "fused attention", OWN_PRODUCTS, "on CUDA: compiled by torch", "fused optimizer"),
+)
+_CUDA = (
+    "batch norms folded into convolutions, factors of activations into linear layers",
+    "fused attention",
+    "on CUDA: compiled by torch",
 )
 _sizes = partial(
     _family.sizes,
@@ -19,7 +24,8 @@ _sizes = partial(
     fp32=(
         "batch norms folded into convolutions, factors of activations into linear layers",
         "fused attention",
-        "linear layers by a kernel of our own, weights laid out beforehand",
+        "on CPUs: linear layers by a kernel of our own, weights laid out beforehand",
+        "on CUDA: compiled by torch",
     ),
     int8_tolerance=0.16,  # errs by 0.08 to 0.11
     int8=(
@@ -31,6 +37,6 @@ _sizes = partial(
 
 BENCHMARKS: tuple[Benchmark, ...] = (
     *_sizes("cvt-13-224x224", {"config": "cvt-13"}, tier="ci"),
-    *_family.precisions("cvt-13-224x224", {"config": "cvt-13"}, batch_size=32, max_batch=256),
+    *_family.precisions("cvt-13-224x224", {"config": "cvt-13"}, batch_size=32, max_batch=256, changes=_CUDA),
     *_sizes("cvt-21-224x224", {"config": "cvt-21"}, tier="full"),
 )

@@ -16,6 +16,7 @@ from strobe.bench.workloads.cvt.ootb import CvtTask
 from strobe.bench.workloads.layers.compiling import compile_frozen, compile_training
 from strobe.bench.workloads.layers.fold import fold_batch_norms
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
+from strobe.bench.workloads.layers.fp32_product import learn_linears
 from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch
@@ -90,7 +91,7 @@ def optimize_training(model: nn.Module) -> Callable[..., Any]:
     fused = fuse_attention(model)
     if next(fused.parameters()).device.type != "cpu":
         return compile_training(fused)
-    fast: Callable[..., Any] = fused
+    fast: Callable[..., Any] = learn_linears(fused)
     return fast
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from strobe.bench.spec import Benchmark, Latency, Tier
+from strobe.bench.workloads.family import OWN_PRODUCTS, WIDENED
 
 #: version 2: MLPs start with weights that keep signals alive however deep they are; work and sizes are the same;
 #: 3: steps take turns on so many batches that no cache holds their rows, and tiny-100k is checked in 64 bits,
@@ -40,17 +41,18 @@ _optimized_training = partial(
     tolerance=1e-2,
     changes=(
         "all tables are one and are looked up by one call",
-        "rows of tables learn in the backward pass, by a kernel of our own; their gradients are never written out",
+        "rows of tables learn in the backward pass and gradients are never written out; on CPUs by our own kernel",
         "pairs are picked by one flat index",
+        OWN_PRODUCTS,
         "fused optimizer",
     ),
 )
 _MERGED = (
     "weights of rows are multiplied into the tables beforehand",
     "all tables are one and are looked up by one call",
-    "products of pairs by one call of a kernel of our own, straight to where the top MLP reads them",
+    "on CPUs: products of pairs by one call of a kernel of our own, straight to where the top MLP reads them",
 )
-_OWN = "linear layers by a kernel of our own, weights laid out beforehand"
+_OWN = "on CPUs: linear layers by a kernel of our own, weights laid out beforehand"
 _INT8_TABLES = "tables in 8 bits, with a scale and an offset per row"
 _INT4_TABLES = "tables in 4 bits, with a scale and an offset per row"
 _INT8_MLP = (
@@ -145,6 +147,15 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         max_batch=1024,
         parameters={"config": "A.1dev-embed4-fp32", "bits": 4, "is_int8": False},
         changes=(*_MERGED, _OWN),
+    ),
+    _optimized(
+        config="A.1dev-embed4-fp16",
+        tier="full",
+        batch_sizes=(1024,),
+        max_batch=1024,
+        parameters={"config": "A.1dev-embed4-fp16", "bits": 4, "is_int8": False},
+        tolerance=0.02,
+        changes=(*_MERGED, _OWN, WIDENED),
     ),
     _optimized(
         config="A.1dev-embed4-int8",

@@ -18,6 +18,7 @@ from torch import nn
 
 from strobe.bench.workloads.dlrm.fast_tables import merge_lookups
 from strobe.bench.workloads.dlrm.model import Dlrm
+from strobe.bench.workloads.layers.fp32_product import learn_linears
 from strobe.bench.workloads.layers.native import address, load_kernels
 from strobe.errors import Error
 
@@ -89,7 +90,7 @@ class LearningDlrm(nn.Module):
     def __init__(self, model: Dlrm, lr: float) -> None:
         super().__init__()
         self.tables = LearningTables(model.tables, lr)
-        self.bottom, self.top = model.bottom, model.top
+        self.bottom, self.top = learn_linears(model.bottom), learn_linears(model.top)
         self.register_buffer("pairs_P", model.pairs[0] * (len(model.tables) + 1) + model.pairs[1])
 
     def forward(

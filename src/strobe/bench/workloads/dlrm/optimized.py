@@ -1,6 +1,6 @@
 """DLRM, no holds barred."""
 # mypy: disallow-subclassing-any=False
-# ruff: noqa: N803 -- shape suffixes
+# ruff: noqa: N803, N806 -- shape suffixes
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class FastDlrm(nn.Module):
     def forward(
         self, dense_BF: torch.Tensor, rows: tuple[torch.Tensor, ...], offsets: tuple[torch.Tensor, ...]
     ) -> torch.Tensor:
-        return self.top(multiply_pairs(self.bottom(dense_BF), self.tables(rows, offsets)))
+        dense_BD = self.bottom(dense_BF)
+        return self.top(multiply_pairs(dense_BD, self.tables(rows, offsets).to(dense_BD.dtype)))
 
 
 def optimize(

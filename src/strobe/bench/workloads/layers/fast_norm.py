@@ -12,9 +12,9 @@ import ctypes
 from typing import Any, TypeAlias
 
 import torch
-import torch.nn.functional as F  # noqa: N812 -- its name everywhere
 from torch import nn
 
+from strobe.bench.workloads.layers.fp32_product import linear
 from strobe.bench.workloads.layers.native import load_kernels
 from strobe.bench.workloads.layers.residual import Conv
 
@@ -117,7 +117,7 @@ class _NormRelu(torch.autograd.Function):
 
 def norm_relu(norm: Norm, x: torch.Tensor, *, is_relu: bool, residual: torch.Tensor | None = None) -> torch.Tensor:
     """Normalise [B, C, ...] with channels last by the batch, add the residual, cut off below zero."""
-    x_last = x.movedim(1, -1)
+    x_last = x.float().movedim(1, -1)  # under autocast, convolutions give 16 bits
     rows_XC = x_last.reshape(-1, x.shape[1]).contiguous()
     residual_XC = None if residual is None else residual.movedim(1, -1).reshape(rows_XC.shape)
     y_XC = _NormRelu.apply(rows_XC, norm.weight, norm.bias, residual_XC, norm, is_relu)
@@ -131,4 +131,4 @@ def convolve(conv: Conv, x: torch.Tensor) -> torch.Tensor:
     for axis, stride in enumerate(conv.stride, start=2):
         if stride != 1:
             x = x[(slice(None),) * axis + (slice(None, None, stride),)]
-    return F.linear(x.movedim(1, -1), conv.weight.flatten(1)).movedim(-1, 1)
+    return linear(x.movedim(1, -1), conv.weight.flatten(1)).movedim(-1, 1)

@@ -24,11 +24,14 @@ class PackedLinear(nn.Module):
         self.outputs, self.inputs = layer.weight.shape
         kernels = load_kernels("fp32_linear")
         self.kernel = kernels.fp32_linear
-        names = ("rows_of_tile", "columns_of_panel", "columns_of_vector")
-        self.rows, columns, lanes = (ctypes.c_int.in_dll(kernels, name).value for name in names)
+        self.rows, lanes = (ctypes.c_int.in_dll(kernels, name).value for name in ("rows_of_tile", "columns_of_vector"))
         missing = -self.outputs % lanes
-        padded_NK = nn.functional.pad(layer.weight.detach(), (0, 0, 0, missing))
-        self.panels = torch.cat([panel_CK.t().flatten() for panel_CK in padded_NK.split(columns)])
+        weight_KN = layer.weight.detach().t()
+        self.panels = torch.empty((self.outputs + missing) * self.inputs)
+        kernels.fp32_lay_out(
+            *(address(weight_KN), *map(ctypes.c_long, (*weight_KN.stride(), self.outputs, self.inputs))),
+            *(address(self.panels), torch.get_num_threads()),
+        )
         bias_N = torch.zeros(self.outputs) if layer.bias is None else layer.bias.detach()
         self.bias_N = nn.functional.pad(bias_N, (0, missing)).contiguous()
         self.weight_bytes = self.panels.nbytes + self.bias_N.nbytes

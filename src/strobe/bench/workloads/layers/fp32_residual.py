@@ -5,15 +5,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
 
+from strobe.bench.workloads.layers.compiling import compile_frozen
+from strobe.bench.workloads.layers.fold import fold_batch_norms
 from strobe.bench.workloads.layers.native import address, load_kernels
 from strobe.bench.workloads.layers.plane import Plane, PlaneConv
 from strobe.bench.workloads.layers.residual import Conv, Parts
 from strobe.bench.workloads.layers.residual_plan import BlockLayers, ResidualPlanes, Step
+from strobe.bench.workloads.layers.widened import Widened
+from strobe.bench.workloads.task import Batch
 
 
 class Fp32Conv(PlaneConv):
@@ -92,3 +97,18 @@ def is_native(model: nn.Module) -> bool:
     """Whether our own convolutions can take a model: in 32 bits, on a CPU."""
     weight = next(model.parameters())
     return bool(weight.device.type == "cpu" and weight.dtype == torch.float32)
+
+
+def optimize_residual(
+    model: nn.Module,
+    examples: Sequence[Batch],
+    *,
+    take_apart: Callable[[Any], Parts],
+    memory_format: torch.memory_format,
+) -> Callable[..., Any]:
+    """Fold batch norms, let our own convolutions do what follows them; off the CPU, the compiler does."""
+    weight = next(model.parameters())
+    if weight.device.type != "cpu":
+        return compile_frozen(fold_batch_norms(model).to(memory_format=memory_format))
+    fast = Fp32Residual(take_apart(model.float()))
+    return fast if weight.dtype == torch.float32 else Widened(fast)

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
+from torch import nn
 
 from strobe.bench.workloads.layers.fp32_residual import gate_weights
 from strobe.bench.workloads.layers.int8_conv import FINER, PICTURE_ZERO, Int8Conv, Signal, round_pictures, round_signal
@@ -15,6 +17,7 @@ from strobe.bench.workloads.layers.native import address, load_kernels
 from strobe.bench.workloads.layers.plane import Plane
 from strobe.bench.workloads.layers.residual import BlockParts, Conv, Parts
 from strobe.bench.workloads.layers.residual_plan import BlockLayers, ResidualPlanes, Step
+from strobe.bench.workloads.task import Batch
 
 
 class Int8Gate:
@@ -88,3 +91,10 @@ def _quantize(parts: BlockParts, seen: Signal) -> tuple[BlockLayers, Signal]:
         residual=seen if shortcut is None else shortcut.learned,
     )
     return BlockLayers(reduce=reduce, grouped=grouped, gate=gate, expand=expand, shortcut=shortcut), expand.learned
+
+
+def quantize_residual(
+    model: nn.Module, examples: Sequence[Batch], *, take_apart: Callable[[Any], Parts]
+) -> Callable[..., Any]:
+    """Fold batch norms, then quantise all convolutions, calibrated by the examples' pictures."""
+    return Int8Residual(take_apart(model), [batch.inputs[0] for batch in examples])

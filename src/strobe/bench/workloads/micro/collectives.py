@@ -19,8 +19,6 @@ from strobe.bench.workloads.micro.kernel import Kernel
 Operation = Literal["all_reduce", "all_to_all"]
 _CROSSINGS: dict[Operation, int] = {"all_reduce": 2, "all_to_all": 1}
 _RING = 2
-#: parts that outputs are compared over; a buffer knows no examples
-_LINES = 2
 
 
 class Collective(Kernel):
@@ -33,8 +31,8 @@ class Collective(Kernel):
     def prepare(self, batch_size: int) -> None:
         self.group = join_group(self.device)
         self.seed = torch.initial_seed()
-        # As many numbers as fit, in equal parts for all processes.
-        part = self.group.size * _LINES
+        # As many numbers as fit; what is dealt out has equal parts for all processes.
+        part = self.group.size if self.operation == "all_to_all" else 1
         self.out = torch.empty(max(1, self.size_bytes // 4 // part) * part)
         self.ring = [self._draw(index, self.group.rank) for index in range(_RING)]
 
@@ -46,12 +44,12 @@ class Collective(Kernel):
     def run(self, index: int) -> torch.Tensor:
         mine = self.ring[index % _RING]
         if self.operation == "all_reduce":
-            # The sum replaces the buffer, so it is put into place anew each time.
+            # The sum replaces the buffer, so it is put into place anew each time, which is little beside the exchange.
             self.out.copy_(mine)
             dist.all_reduce(self.out)
         else:
             dist.all_to_all_single(self.out, mine)
-        return self.out.view(_LINES, -1)
+        return self.out.view(1, -1)
 
     def work(self) -> Work:
         size = self.group.size
@@ -66,7 +64,7 @@ class Collective(Kernel):
                 expected += self._draw(index, sender)
         else:
             expected = torch.cat([self._draw(index, sender).chunk(size)[rank] for sender in range(size)]).double()
-        return expected.view(_LINES, -1)
+        return expected.view(1, -1)
 
 
 def collective(operation: Operation, size_bytes: int, tolerance: float = 1e-3) -> Collective:

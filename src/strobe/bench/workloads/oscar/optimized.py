@@ -12,6 +12,7 @@ from torch import nn
 from strobe.bench.workloads.layers.encoder import encoder_flops
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, PackedTrainingEncoder, packed_flops
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
+from strobe.bench.workloads.layers.fp32_product import learn_linears
 from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.oscar.model import CONFIGS
@@ -51,7 +52,7 @@ def optimize_int8(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., 
 def optimize_training(model: nn.Module) -> Callable[..., Any]:
     """Drop padding, which the answer does not depend on, and fuse attention."""
     model.encoder = PackedTrainingEncoder(model.encoder)
-    fast: Callable[..., Any] = model
+    fast: Callable[..., Any] = learn_linears(model)
     return fast
 
 

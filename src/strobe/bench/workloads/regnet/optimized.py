@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
-from strobe.bench.workloads.layers.compiling import compile_frozen, compile_training
+from strobe.bench.workloads.layers.compiling import compile_training
 from strobe.bench.workloads.layers.fold import fold_batch_norms
-from strobe.bench.workloads.layers.fp32_residual import Fp32Residual, is_native
-from strobe.bench.workloads.layers.int8_residual import Int8Residual
+from strobe.bench.workloads.layers.fp32_residual import optimize_residual
+from strobe.bench.workloads.layers.int8_residual import quantize_residual
 from strobe.bench.workloads.layers.residual import BlockParts, Parts
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.regnet.model import CONFIGS, RegNet
 from strobe.bench.workloads.regnet.ootb import RegNetTask
-from strobe.bench.workloads.task import Batch
 
 
 def take_apart(model: RegNet) -> Parts:
@@ -38,18 +38,8 @@ def take_apart(model: RegNet) -> Parts:
     )
 
 
-def optimize_fp32(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
-    """Fold batch norms, let our own convolutions do what follows them; off the CPU, the compiler does."""
-    if not is_native(model):
-        return compile_frozen(fold_batch_norms(model).to(memory_format=torch.channels_last))
-    fast: Callable[..., Any] = Fp32Residual(take_apart(model))
-    return fast
-
-
-def optimize_int8(model: nn.Module, examples: Sequence[Batch]) -> Callable[..., Any]:
-    """Fold batch norms, then quantise all convolutions, calibrated."""
-    fast: Callable[..., Any] = Int8Residual(take_apart(model), [batch.inputs[0] for batch in examples])
-    return fast
+optimize_fp32 = partial(optimize_residual, take_apart=take_apart, memory_format=torch.channels_last)
+optimize_int8 = partial(quantize_residual, take_apart=take_apart)
 
 
 def optimize_training(model: nn.Module) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark, Latency, Tier
+from strobe.bench.workloads.family import OWN_PRODUCTS
 
 #: version 2: what balances the weights decodes on any device; 3: training is held to its updates; figures are the same
 _declare = partial(Benchmark, model="RNN-T", version=3, owner="strobe", units="ex/s", max_batch=1024)
@@ -43,6 +44,7 @@ def _cut(suffix: str, max_seconds: float, tier: Tier, batch_sizes: tuple[int, ..
             tolerance=1e-2,
             changes=(
                 "inputs of LSTMs, and gradients of their weights, are one product each over all frames",
+                OWN_PRODUCTS,
                 "fused optimizer",
             ),
         ),

@@ -18,6 +18,7 @@ import torch.nn.functional as F  # noqa: N812 -- its name everywhere
 from torch import nn
 
 from strobe.bench.workloads.layers.fp32_linear import PackedLinear
+from strobe.bench.workloads.layers.fp32_product import learn_linears, multiply
 from strobe.bench.workloads.rnnt.model import Rnnt
 
 
@@ -30,7 +31,7 @@ class _Layer(torch.autograd.Function):
     ) -> torch.Tensor:
         frames, batch, _ = x_TBI.shape
         width = state_GH.shape[1]
-        gates_TBG = F.linear(x_TBI, input_GI, bias_G)
+        gates_TBG = multiply(x_TBI.flatten(0, 1), input_GI.t()).add_(bias_G).unflatten(0, (frames, batch))
         cells_TBH, outputs_TBH = (x_TBI.new_empty(frames, batch, width) for _ in range(2))
         cell_BH = output_BH = x_TBI.new_zeros(batch, width)
         pass_on = _product(state_GH)
@@ -75,9 +76,9 @@ class _Layer(torch.autograd.Function):
             cell_later_BH = cell_BH * keep_TBH[t]
             from_later_BH = pass_back(grads_BG)
         grads_XG = grads_TBG.flatten(0, 1)
-        grad_x_TBI = (grads_XG @ input_GI).view_as(x_TBI) if ctx.needs_input_grad[0] else None
-        grad_input_GI = grads_XG.t() @ x_TBI.flatten(0, 1)
-        grad_state_GH = grads_TBG[1:].flatten(0, 1).t() @ outputs_TBH[:-1].flatten(0, 1)
+        grad_x_TBI = multiply(grads_XG, input_GI).view_as(x_TBI) if ctx.needs_input_grad[0] else None
+        grad_input_GI = multiply(grads_XG.t(), x_TBI.flatten(0, 1))
+        grad_state_GH = multiply(grads_TBG[1:].flatten(0, 1).t(), outputs_TBH[:-1].flatten(0, 1))
         return grad_x_TBI, grad_input_GI, grad_state_GH, grads_XG.sum(0)
 
 
@@ -107,6 +108,7 @@ class FastRnnt(nn.Module):
     def __init__(self, model: Rnnt) -> None:
         super().__init__()
         self.model = model
+        learn_linears(model.joint)
 
     def forward(self, sound_BTF: torch.Tensor, symbols_BU: torch.Tensor) -> torch.Tensor:
         encoder, predictor, joint = self.model.encoder, self.model.predictor, self.model.joint

@@ -14,6 +14,7 @@ from strobe.bench.workloads.data.lengths import SHORT_TEXT
 from strobe.bench.workloads.layers.compiling import compile_frozen
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder, packed_flops
 from strobe.bench.workloads.layers.fp32_linear import pack_linears
+from strobe.bench.workloads.layers.fp32_product import learn_linears
 from strobe.bench.workloads.layers.int8_linear import quantize_linears
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.task import Batch, Flops
@@ -51,7 +52,7 @@ def optimize_training(model: nn.Module) -> Callable[..., Any]:
     """Fuse attention, and give gradients to those rows of the vocabulary alone that a batch has."""
     model.encoder = TrainingEncoder(model.encoder)
     model.tokens.sparse = True
-    fast: Callable[..., Any] = model
+    fast: Callable[..., Any] = learn_linears(model)
     return fast
 
 
