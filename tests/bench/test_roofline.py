@@ -102,6 +102,11 @@ def test_no_roofline_without_work_samples_or_for_several_devices() -> None:
     assert judge(Record(benchmark="b", subject="s", metric="m", unit="u", error="failed"), PEAKS) is None
 
 
+def test_a_rate_of_queries_is_not_given_the_peak_of_steps_back_to_back() -> None:
+    served = msgspec.structs.replace(_record("a", flops=5e11, size=1e9), metric="serving")
+    assert judge(served, PEAKS) is None
+
+
 def test_peaks_are_kept_by_system(tmp_path: Path) -> None:
     store = store_at(tmp_path)
     assert store.read("a") is None

@@ -15,13 +15,14 @@ LIMIT = Limit(limit_ms=100, percentile=95)
 
 
 def test_arrivals_are_poisson_and_scale_with_the_rate() -> None:
-    times = serving.arrival_times(50.0, 20_000, seed=3)
+    times = list(itertools.islice(serving.arrivals(50.0, seed=3), 20_000))
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     mean = sum(gaps) / len(gaps)
     variance = sum((gap - mean) ** 2 for gap in gaps) / len(gaps)
     assert mean == pytest.approx(1 / 50, rel=0.03)
     assert math.sqrt(variance) == pytest.approx(mean, rel=0.05)  # exponential: as wide as it is long
-    assert serving.arrival_times(100.0, 10, seed=3) == pytest.approx([t / 2 for t in times[:10]])
+    twice = itertools.islice(serving.arrivals(100.0, seed=3), 10)
+    assert list(twice) == pytest.approx([t / 2 for t in times[:10]])
 
 
 def test_a_lone_query_waits_for_its_own_step_only() -> None:
@@ -42,7 +43,7 @@ def test_beyond_capacity_the_queue_grows_until_the_trial_is_given_up() -> None:
     assert trial.is_cut
     assert trial.judged.status != "met"
     assert max(served) == 8
-    assert sum(served) < serving.queries_per_trial(LIMIT)
+    assert len(served) < serving.steps_per_trial(LIMIT)
 
 
 def test_the_best_rate_lies_where_queue_theory_says() -> None:
@@ -52,6 +53,81 @@ def test_the_best_rate_lies_where_queue_theory_says() -> None:
     assert 75 <= found.best.qps <= 97
     assert found.best.judged.status == "met"
     assert found.best is found.trials[-1]
+
+
+@pytest.mark.parametrize("limit_ms", [100, 10_000])
+def test_large_batches_are_not_served_faster_than_full_steps_back_to_back(limit_ms: float) -> None:
+    """The queue of a rate just beyond capacity takes long to grow to the limit: longer than any trial, here."""
+    limit = Limit(limit_ms=limit_ms, percentile=95)
+    found = serving.find_best(lambda count: 0.010, batch_size=64, limit=limit)
+    assert found.best is not None
+    assert 0.9 * 6400 < found.best.qps < 6400
+    assert found.best.judged.n == serving.steps_per_trial(limit)
+
+
+def test_a_queue_that_grows_misses_a_limit_that_it_has_not_reached_yet() -> None:
+    trial = serving.try_rate(lambda count: 0.010, 6450, batch_size=64, limit=Limit(limit_ms=10_000, percentile=95))
+    assert not trial.is_cut
+    assert trial.judged.num_over == 0
+    assert trial.judged.status == "missed"
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "percentile", "late_share", "num_trials"),
+    [(1, 99, 0.02, 60), (64, 99, 0.02, 60), (64, 90, 0.11, 100)],
+)
+def test_queries_that_are_late_together_do_not_meet_a_limit_by_luck(
+    batch_size: int, percentile: float, late_share: float, num_trials: int
+) -> None:
+    """More steps are late than the limit allows queries to be: at most 1 % of trials may call it met."""
+    rng = random.Random(5)
+    limit = Limit(limit_ms=100, percentile=percentile)
+
+    def serve(count: int) -> float:
+        return 0.101 if rng.random() < late_share else 0.010
+
+    trials = [
+        serving.try_rate(serve, 40 * batch_size, batch_size=batch_size, limit=limit, seed=seed)
+        for seed in range(num_trials)
+    ]
+    assert sum(trial.judged.status == "met" for trial in trials) <= 1
+
+
+def test_few_late_steps_with_many_queries_are_many_late_queries() -> None:
+    """After a stall of half a second a batch is full and late: 1 % of the steps, and over a tenth of the queries."""
+    rng = random.Random(2)
+    served: list[int] = []
+
+    def serve(count: int) -> float:
+        served.append(count)
+        return 0.5 if rng.random() < 0.005 else 0.010
+
+    trial = serving.try_rate(serve, 100, batch_size=64, limit=LIMIT)
+    assert trial.judged.status != "met"
+    assert sum(count > 20 for count in served) < 0.03 * len(served)
+
+
+def test_a_trial_of_small_steps_after_a_large_one_comes_to_an_end() -> None:
+    served: list[int] = []
+
+    def serve(count: int) -> float:
+        served.append(count)
+        return 0.090 if len(served) == 50 else 0.001
+
+    trial = serving.try_rate(serve, 600, batch_size=64, limit=LIMIT)
+    assert max(served) > 30
+    assert len(served) == 4 * serving.steps_per_trial(LIMIT)
+    assert not trial.is_cut
+    assert trial.judged.n < serving.steps_per_trial(LIMIT)
+
+
+def test_percentiles_of_a_large_batch_are_those_of_all_its_queries() -> None:
+    """At half the load queries come evenly over a step of 10 ms, and wait for the rest of it and for the next."""
+    limit = Limit(limit_ms=100, percentile=90)
+    trial = serving.try_rate(lambda count: 0.010, 0.5 * 51_200, batch_size=512, limit=limit)
+    assert trial.judged.status == "met"
+    assert trial.judged.p50_ms == pytest.approx(15, rel=0.02)
+    assert trial.judged.p95_ms == pytest.approx(19.5, rel=0.02)
 
 
 def test_batches_raise_the_rate_at_the_same_step_time() -> None:
@@ -132,4 +208,4 @@ def test_a_rate_that_lost_the_second_time_is_not_what_is_left_when_time_is_up() 
 
 def test_a_rate_must_be_positive() -> None:
     with pytest.raises(ValueError, match="positive, got 0"):
-        serving.arrival_times(0, 3, seed=0)
+        next(serving.arrivals(0, seed=0))

@@ -26,6 +26,9 @@ from strobe.settings.notice import warn_once
 
 SCHEMA = 2
 
+#: the metric of rows whose samples are rates of queries within a latency limit, not steps back to back
+SERVING = "serving"
+
 #: how the error of a row begins that was left out, because what it needs is not here
 NOT_HERE = "not on this machine: "
 
@@ -91,7 +94,10 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Latency(msgspec.Struct, frozen=True, kw_only=True):
-    """Percentiles of the steps of all repeats, and whether the limit is kept as far as so many steps can tell."""
+    """Percentiles of the steps of all repeats, and whether the limit is kept as far as so many steps can tell.
+
+    Of a serving row: of the queries at one rate, which `n` and `num_over` count in units of the largest step.
+    """
 
     limit_ms: float
     percentile: float

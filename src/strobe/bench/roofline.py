@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from strobe.bench import stats
-from strobe.bench.records import Record, Roofline
+from strobe.bench.records import SERVING, Record, Roofline
 from strobe.bench.spec import precision_of
 from strobe.errors import Error
 
@@ -95,6 +95,9 @@ def judge(record: Record, peaks: Peaks) -> Roofline | None:
     """Return how near the middle step of a record comes to the machine's limit; None where that has no meaning."""
     # Several devices share memory here and links elsewhere: one machine's peaks do not bound them.
     if record.work is None or not record.samples or not record.repeats or record.devices * record.nodes > 1:
+        return None
+    # Its rate leaves room for queries that come at random; the steps of its repeats, back to back, are another row's.
+    if record.metric == SERVING:
         return None
     # What a machine emulates slowly is computed in fp32 by anybody in a hurry: a lower precision is no lower limit.
     peak_flops = max(peaks.flops.get(record.precision or precision_of(record.config), 0.0), peaks.flops["fp32"])

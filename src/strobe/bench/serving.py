@@ -4,14 +4,22 @@ Arrivals are a Poisson process; waiting queries go together into the next step, 
 `serve` does a real step and says how long it took, waiting for the next arrival costs nothing. So the measurement knows
 neither the model nor the wall clock, and a trial lasts only as long as its steps. The best rate is searched by
 bisection with the same arrivals, merely closer together, and then has to hold for arrivals it has not seen.
+
+Queries of one step are late together, so they are no independent witnesses: a trial is sized and judged in units of its
+largest step (`_Tally`). And a rate that full steps back to back do not reach is missed, however far the limit still is.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Callable
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from strobe.bench import latency
 from strobe.bench.records import Latency
@@ -20,8 +28,12 @@ from strobe.bench.spec import Latency as Limit
 #: does one step for so many queries, and returns the seconds it took
 Serve = Callable[[int], float]
 
-#: a trial has so many times the queries that a perfect one needs, so that a few late ones do not end it undecided
+#: a trial has so many times the steps that a perfect one needs, so that a few late ones do not end it undecided
 _SLACK = 4
+#: a trial whose steps are mostly far smaller than its largest ends after so many times its steps, with fewer units
+_MAX_STRETCH = 4
+#: of a step no more waits are kept for the percentiles: a trial at a batch of 2,048 has millions
+_KEPT_PER_STEP = 64
 _MAX_TRIALS = 24
 
 
@@ -49,21 +61,81 @@ class Serving:
     is_cut: bool = False
 
 
-def arrival_times(qps: float, num_queries: int, seed: int) -> list[float]:
-    """Return when queries arrive, in seconds: gaps of exponential length. A seed gives one pattern at every rate."""
+def arrivals(qps: float, seed: int) -> Iterator[float]:
+    """Yield when queries arrive, in seconds: gaps of exponential length. A seed gives one pattern at every rate."""
     if qps <= 0:
         raise ValueError(f"queries per second must be positive, got {qps}")
     rng = random.Random(seed)
-    now, times = 0.0, []
-    for _ in range(num_queries):
+    now = 0.0
+    while True:
         now += rng.expovariate(1.0)
-        times.append(now / qps)
-    return times
+        yield now / qps
 
 
-def queries_per_trial(limit: Limit) -> int:
-    """Return how many queries a trial has."""
+def steps_per_trial(limit: Limit) -> int:
+    """Return how many steps a trial has, if all are as large as its largest; it has more if they are not."""
     return _SLACK * latency.steps_needed(0, limit.percentile / 100)
+
+
+class _Tally:
+    """What became of the queries so far, and whether there are enough of them.
+
+    The limit is about queries: a step with 60 of them matters 60 times as much as one with a single query, and large
+    ones are late more often, as there was a queue. So the share of late steps would flatter. But queries that are late
+    together, taken as independent, make a trial look surer than it is. Honest is the share of queries in units of the
+    largest step: queries and late queries, each over that size. To the rule of `latency` the largest step is then one
+    observation, whatever became of it, and smaller ones are less. That a queue makes steps late in a row is not seen.
+    """
+
+    def __init__(self, limit: Limit, batch_size: int) -> None:
+        self._limit = limit
+        self._share = limit.percentile / 100
+        self._wanted = steps_per_trial(limit)
+        # At most so many may be late; one more and the outcome is settled, which is no peeking at a lucky moment.
+        self._allowed = latency.most_over(self._wanted, self._share) or 0
+        self._stride = max(1, batch_size // _KEPT_PER_STEP)
+        self._waits = array("d")
+        self._largest = 1
+        self._num_queries = self._num_late = 0
+        self.num_steps = 0
+        self.busy_s = 0.0
+
+    @property
+    def mean_batch(self) -> float:
+        return self._num_queries / self.num_steps
+
+    @property
+    def is_settled(self) -> bool:
+        return self._num_over > self._allowed
+
+    @property
+    def is_enough(self) -> bool:
+        return self._num_queries >= self._wanted * self._largest or self.num_steps >= _MAX_STRETCH * self._wanted
+
+    @property
+    def _num_over(self) -> int:
+        return math.ceil(self._num_late / self._largest)
+
+    def add(self, arrived: Sequence[float], step_s: float, now: float) -> None:
+        """Count a step that took so long and answers at `now` those who arrived at these times, in order."""
+        self.num_steps += 1
+        self.busy_s += step_s
+        self._waits.extend(now - arrival for arrival in arrived[-self._num_queries % self._stride :: self._stride])
+        self._num_queries += len(arrived)
+        self._num_late += sum(
+            1 for _ in itertools.takewhile(lambda arrival: 1e3 * (now - arrival) > self._limit.limit_ms, arrived)
+        )
+        self._largest = max(self._largest, len(arrived))
+
+    def judge(self) -> Latency:
+        n = self._num_queries // self._largest
+        num_over = min(n, self._num_over)
+        return msgspec.structs.replace(
+            latency.judge(self._waits, self._limit),
+            n=n,
+            num_over=num_over,
+            status=latency.decide(n, num_over, self._share),
+        )
 
 
 def _never() -> bool:
@@ -83,25 +155,24 @@ def try_rate(
 
     When time is up, after one step at the least, the queries so far are judged: they were not chosen by how it went.
     """
-    arrivals = arrival_times(qps, queries_per_trial(limit), seed)
-    # At most so many may be late; one more and the outcome is settled, which is no peeking at a lucky moment.
-    allowed = latency.most_over(len(arrivals), limit.percentile / 100) or 0
-    waits: list[float] = []
-    num_over = num_steps = 0
+    coming = arrivals(qps, seed)
+    # The last has not arrived yet.
+    waiting = deque([next(coming)])
+    tally = _Tally(limit, batch_size)
     now = 0.0
-    while len(waits) < len(arrivals) and num_over <= allowed and not (waits and is_over()):
-        first = len(waits)
-        now = max(now, arrivals[first])
-        last = first
-        while last < len(arrivals) and last - first < batch_size and arrivals[last] <= now:
-            last += 1
-        now += serve(last - first)
-        num_steps += 1
-        for arrival in arrivals[first:last]:
-            waits.append(now - arrival)
-            num_over += 1e3 * waits[-1] > limit.limit_ms
-    is_cut = len(waits) < len(arrivals)
-    return Trial(qps, latency.judge(waits, limit), mean_batch=len(waits) / num_steps, is_cut=is_cut)
+    while not (tally.is_enough or tally.is_settled or (tally.num_steps and is_over())):
+        now = max(now, waiting[0])
+        while waiting[-1] <= now:
+            waiting.append(next(coming))
+        arrived = [waiting.popleft() for _ in range(min(batch_size, len(waiting) - 1))]
+        step_s = serve(len(arrived))
+        now += step_s
+        tally.add(arrived, step_s, now)
+    judged = tally.judge()
+    # The queue only grows, at the end of the trial perhaps not yet to the limit: with time every query is late.
+    if judged.status == "met" and qps * tally.busy_s >= batch_size * tally.num_steps:
+        judged = msgspec.structs.replace(judged, status="missed")
+    return Trial(qps, judged, mean_batch=tally.mean_batch, is_cut=not tally.is_enough)
 
 
 def find_best(
@@ -116,6 +187,7 @@ def find_best(
 ) -> Serving:
     """Return the greatest rate whose limit is met, to `precision`, confirmed with arrivals not used in the search.
 
+    It is below what full steps back to back would serve, by the mean step of the trial that confirmed it.
     `is_over` is asked before each step whether time is up; the best rate that was met until then is what is left.
     """
     step_times = [serve(batch_size) for _ in range(probes) if not is_over()]
@@ -131,7 +203,7 @@ def find_best(
     if is_over():
         return serving(None, is_cut=True)
     step_s = sorted(step_times)[len(step_times) // 2]
-    # Faster than full batches without a pause no queue lasts; a pause of jitter is given on top.
+    # No rate beyond full steps without a pause is met; the probes may have been slower than the steps of a trial are.
     low, high = 0.0, 1.1 * batch_size / step_s
     qps = 0.5 * high
     while len(trials) < _MAX_TRIALS and (high - low > precision * high) and not is_over():

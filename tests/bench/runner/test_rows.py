@@ -112,8 +112,8 @@ def test_a_step_without_examples_has_no_energy_per_example() -> None:
     assert _record([none]).energy_j_per_example is None
 
 
-def _served(qps: float | None, *, is_cut: bool = False) -> Outcome:
-    status: LatencyStatus = "missed" if qps is None else "met"
+def _served(qps: float | None, *, is_cut: bool = False, status: LatencyStatus | None = None) -> Outcome:
+    status = status or ("missed" if qps is None else "met")
     judged = Latency(
         limit_ms=100, percentile=90, status=status, n=9, num_over=0, p50_ms=1, p90_ms=2, p95_ms=2, p99_ms=2
     )
@@ -140,6 +140,19 @@ def test_serving_without_a_rate_within_the_limit_says_so() -> None:
     assert record.error == "no rate of queries keeps the latency limit"
     assert record.latency is not None
     assert record.latency.status == "missed"
+
+
+def test_an_undecided_limit_is_not_called_missed_when_serving() -> None:
+    undecided = _served(None, status="undecided")
+    record = _record([_served(50.0), undecided], options=Options(scenario="serving"))
+    assert record.samples == ()
+    assert record.error is not None
+    assert "is undecided" in record.error
+    assert record.error.endswith("measure again on a quieter machine")
+    assert record.latency is not None
+    assert record.latency.status == "undecided"
+    missed = _record([undecided, _served(None)], options=Options(scenario="serving"))
+    assert missed.error == "no rate of queries keeps the latency limit"
 
 
 def test_the_command_says_all_that_matters() -> None:

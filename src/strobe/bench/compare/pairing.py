@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from strobe.bench.records import Environment, Record, format_variant
+from strobe.bench.records import SERVING, Environment, Record, format_variant
 from strobe.bench.spec import likeness, without_precision
 from strobe.errors import UsageError
 
@@ -80,7 +80,7 @@ def row_name(record: Record) -> str:
 
 def peculiarities(record: Record) -> list[str]:
     """Return how it was measured where that is not the usual way."""
-    found = ["serving"] if record.metric == "serving" else []
+    found = [SERVING] if record.metric == SERVING else []
     found += [TRIAL] if record.is_trial else []
     found += [record.device] if record.device != "cpu" else []
     usual = max(1, record.environment.cpu_count // max(1, record.devices))

@@ -7,15 +7,20 @@ from collections.abc import Sequence
 import msgspec
 
 from strobe.bench import latency, stats
-from strobe.bench.records import Correct, Environment, Latency, Record, Repeat, make_id
-from strobe.bench.runner.message import Outcome
+from strobe.bench.records import SERVING, Correct, Environment, Latency, LatencyStatus, Record, Repeat, make_id
+from strobe.bench.runner.message import Outcome, Served
 from strobe.bench.runner.options import Cell, Options, reproduce
 from strobe.bench.spec import Units
 from strobe.bench.workload import Work
 
-SERVING = "serving"
 THROUGHPUT = "throughput"
 _NO_TIME = "no rate of queries was found within the latency limit before time was up; more of it: --timeout"
+_NO_RATE = "no rate of queries keeps the latency limit"
+_UNDECIDED = (
+    "whether a rate of queries keeps the latency limit is undecided: at the lowest one tried, too many were late for a "
+    "yes and too few for a no; measure again on a quieter machine"
+)
+_WORST_FIRST: tuple[LatencyStatus, ...] = ("missed", "undecided", "met")
 
 
 def score(work: Work, wall_s: Sequence[float], units: Units) -> float:
@@ -86,12 +91,16 @@ def _fill_serving(record: Record, outcomes: Sequence[Outcome]) -> Record:
     served = [outcome.served for outcome in outcomes if outcome.served is not None]
     # A repeat that ran out of time says nothing against the rates that others found.
     counted = [one for one in served if one.qps is not None or not one.is_cut] or served
-    worst = min(counted, key=lambda one: (one.latency is not None and one.latency.status == "met", one.qps or 0.0))
+    worst = min(counted, key=lambda one: (_WORST_FIRST.index(_status(one)), one.qps or 0.0))
     rates = tuple(one.qps for one in counted if one.qps is not None)
     if len(rates) < len(counted):
-        error = _NO_TIME if worst.is_cut else "no rate of queries keeps the latency limit"
+        error = _NO_TIME if worst.is_cut else _NO_RATE if _status(worst) == "missed" else _UNDECIDED
         return msgspec.structs.replace(record, latency=worst.latency, error=error)
     return msgspec.structs.replace(record, samples=rates, latency=worst.latency)
+
+
+def _status(served: Served) -> LatencyStatus:
+    return served.latency.status if served.latency is not None else "undecided"
 
 
 def _latency(cell: Cell, repeats: Sequence[Repeat]) -> Latency | None:
