@@ -10,7 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from strobe.bench.compare import Comparison, History, Pair, Pairs, Rule, compare, pair
+from strobe.bench.compare import (
+    Comparison,
+    History,
+    Pair,
+    Pairs,
+    Rule,
+    compare,
+    pair,
+    pair_implementations,
+    report,
+)
 from strobe.bench.compare.estimate import estimate
 from strobe.bench.compare.verdict import DEFAULT
 from strobe.bench.records import Record, Repeat
@@ -135,6 +145,54 @@ def test_a_failed_row_says_so_and_fails_the_gate() -> None:
     assert found.rows[0].verdict == "failed"
     assert found.rows[0].notes == ("B failed: out of memory",)  # and not the process's last lines
     assert found.is_worse
+
+
+ABSENT = "not on this machine: needs a card with tf32"
+
+
+def test_rows_that_neither_side_could_measure_are_not_failures() -> None:
+    names = [f"toy/ootb/inference/{number}-tf32" for number in range(12)]
+    sides = [[result(_around(speed, 10)), *(result([], name, error=ABSENT) for name in names)] for speed in (1, 2)]
+    found = compare(pair(*sides))
+    assert found.counts == {"faster": 1}
+    assert [one.reason for one in found.left_out] == [ABSENT] * 12
+    assert not found.is_open
+    assert not found.is_worse
+    comment = report.markdown(found)
+    assert "failed" not in comment
+    assert f"Left out by both sides: 12 rows, such as `{names[0]} B=8` ({ABSENT})" in comment
+
+
+def test_a_row_that_only_b_could_not_measure_is_missing() -> None:
+    found = compare(pair([result([1.0])], [result([], error=ABSENT)]))
+    assert [one.reason for one in found.missing] == [f"in B {ABSENT}"]
+    assert (found.rows, found.is_open, found.is_worse) == ((), True, False)
+
+
+def test_a_row_that_only_a_could_not_measure_is_new() -> None:
+    found = compare(pair([result([], error=ABSENT)], [result([1.0])]))
+    assert [one.reason for one in found.left_out] == [f"in A {ABSENT}"]
+    assert not found.is_open
+
+
+def test_a_row_that_a_could_not_measure_is_not_missed_in_b() -> None:
+    found = compare(
+        pair([result([], error=ABSENT), result([1.0], "toy/ootb/x/one")], [result([1.0], "toy/ootb/x/one")])
+    )
+    assert found.missing == ()
+
+
+def test_implementations_that_are_not_on_this_machine_are_no_failures() -> None:
+    rows = [result([], f"toy/{name}/inference/one-tf32", error=ABSENT) for name in ("ootb", "optimized")]
+    found = compare(pair_implementations(rows))
+    assert (found.rows, found.is_open) == ((), False)
+    assert [one.reason for one in found.left_out] == [ABSENT]
+
+
+def test_what_can_no_longer_be_measured_again_is_open_and_not_worse() -> None:
+    found = compare(Pairs((Pair(result([1.0]), result([], error=ABSENT), is_interleaved=True),)))
+    assert (found.rows[0].verdict, found.rows[0].notes) == ("inconclusive", (f"in B {ABSENT}",))
+    assert (found.is_open, found.is_worse) == (True, False)
 
 
 def test_latency_that_is_now_missed_fails_the_gate_whatever_the_throughput() -> None:

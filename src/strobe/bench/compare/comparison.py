@@ -15,7 +15,16 @@ from dataclasses import dataclass, replace
 from strobe.bench import student
 from strobe.bench.compare.estimate import Estimate, estimate
 from strobe.bench.compare.noise import FEW, INTERLEAVED, History
-from strobe.bench.compare.pairing import Added, Difference, LeftOut, Pair, Pairs, environment_diff, row_name
+from strobe.bench.compare.pairing import (
+    Added,
+    Difference,
+    LeftOut,
+    NotHere,
+    Pair,
+    Pairs,
+    environment_diff,
+    row_name,
+)
 from strobe.bench.compare.significance import holm
 from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, judge, why_open
 from strobe.bench.records import Record
@@ -59,7 +68,12 @@ class Comparison:
     @property
     def missing(self) -> tuple[LeftOut, ...]:
         """Rows of A that B has not, or not so that they could be compared: of these nobody knows whether they pass."""
-        return tuple(one for one in self.left_out if not isinstance(one, Added))
+        return tuple(one for one in self.left_out if not isinstance(one, (Added, NotHere)))
+
+    @property
+    def not_here(self) -> tuple[LeftOut, ...]:
+        """Rows that neither side could measure: the machine lacks something, as their reason says."""
+        return tuple(one for one in self.left_out if isinstance(one, NotHere))
 
     @property
     def is_open(self) -> bool:
@@ -73,7 +87,8 @@ class Comparison:
 
 
 def _broke(row: Row) -> bool:
-    return (gate(row.a, row.a) is None and gate(row.b, row.b) is not None) or _became_late(row.a, row.b)
+    is_bad = gate(row.b, row.b) is not None and not row.b.is_left_out
+    return (gate(row.a, row.a) is None and is_bad) or _became_late(row.a, row.b)
 
 
 def _became_late(a: Record, b: Record) -> bool:

@@ -44,6 +44,12 @@ class Added(LeftOut):
     __slots__ = ()
 
 
+class NotHere(LeftOut):
+    """One that A could not measure, nor B: the machine lacks something. Nothing is lost by that either."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """What can be compared, and for the rest why not."""
@@ -117,12 +123,14 @@ def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = Fal
             left_out.append(Added(row_name(record), _why_alone(record, of_a, "B")))
             continue
         met.add(found)
-        if reason := _obstacle(of_a[found], record):
+        if absent := _absent(of_a[found], record):
+            left_out.append(absent)
+        elif reason := _obstacle(of_a[found], record):
             left_out.append(LeftOut(row_name(record), reason))
         else:
             pairs.append(Pair(of_a[found], record))
     alone = [record for place, record in of_a.items() if place not in met]
-    left_out += [LeftOut(row_name(record), _why_alone(record, of_b, "A")) for record in alone]
+    left_out += [_absent(record) or LeftOut(row_name(record), _why_alone(record, of_b, "A")) for record in alone]
     if not across_systems:
         pairs, others = _of_one_machine(pairs)
         left_out += others
@@ -159,7 +167,9 @@ def pair_implementations(records: Iterable[Record]) -> Pairs:
             continue
         if (base := _counterpart(record, plain)) is None:
             reason = "no OOTB row of the same model, mode, configuration, batch, device and threads"
-            left_out.append(LeftOut(row_name(record), reason))
+            left_out.append(_absent(record) or LeftOut(row_name(record), reason))
+        elif absent := _absent(base, record):
+            left_out.append(absent)
         elif changed := _changed(base, record):
             left_out.append(LeftOut(row_name(record), changed))
         else:
@@ -184,6 +194,14 @@ def shared_task(record: Record) -> RowKey:
 def _counterpart(record: Record, plain: Sequence[Record]) -> Record | None:
     rivals = [one for one in plain if shared_task(one) == shared_task(record)]
     return max(rivals, key=lambda one: likeness(one.config, record.config), default=None)
+
+
+def _absent(a: Record, b: Record | None = None) -> LeftOut | None:
+    """Return a row that was left out by a side, which is no failure of it; None if both have tried."""
+    name = row_name(b or a)
+    if a.is_left_out:
+        return Added(name, f"in A {a.error}") if b and not b.is_left_out else NotHere(name, a.error or "")
+    return LeftOut(name, f"in B {b.error}") if b and b.is_left_out else None
 
 
 def _obstacle(a: Record, b: Record) -> str | None:

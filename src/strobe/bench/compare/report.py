@@ -109,9 +109,10 @@ def markdown(
         *(f"{line}  " for line in summary(found)),
     ]
     tail = []
-    if found.missing:
-        rows = table.count_text(len(found.missing), "row")
-        tail += ["", f"Not compared: {rows}, such as `{found.missing[0].name}` ({_reason(found)})"]
+    for title_of, left_out in (("Not compared", found.missing), ("Left out by both sides", found.not_here)):
+        if left_out:
+            rows = table.count_text(len(left_out), "row")
+            tail += ["", f"{title_of}: {rows}, such as `{left_out[0].name}` ({_line(left_out[0].reason)})"]
     if found.environment:
         named = "; ".join(f"{name}: {a or '–'} → {b or '–'}" for name, a, b in found.environment[:4])
         tail += ["", _line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else ""))]
@@ -131,10 +132,6 @@ def markdown(
 def _line(text: str) -> str:
     """Return a text as one line: facts of a machine may hold anything."""
     return " ".join(text.split())
-
-
-def _reason(found: Comparison) -> str:
-    return _line(found.missing[0].reason)
 
 
 def _markdown_cells(row: Row) -> tuple[str, ...]:

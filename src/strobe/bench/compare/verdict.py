@@ -68,6 +68,8 @@ class Row:
 def gate(a: Record, b: Record) -> tuple[Verdict, str] | None:
     """Return why a row has no speed to compare, if so."""
     for side, record in (("A", a), ("B", b)):
+        if record.is_left_out:
+            return "inconclusive", f"in {side} {record.error}"
         if record.error is not None or not record.samples:
             # Below its first line an error has the last words of the process, which are for the table.
             error = (record.error or "no samples").splitlines()[0]
