@@ -56,10 +56,29 @@ def test_a_comment_has_at_most_twenty_lines_and_the_worst_first() -> None:
 
 def test_a_comment_about_nothing_is_short() -> None:
     text = report.markdown(_comparison([1.0] * 30))
-    assert text.startswith("### Benchmarks: not worse")
     assert "30 inconclusive" in text
     assert "|" not in text
     assert len(text.splitlines()) < 8
+
+
+def _heading(found: Comparison) -> str:
+    return report.markdown(found).splitlines()[0].removeprefix("### Benchmarks: ")
+
+
+def test_a_comment_says_not_worse_only_where_that_was_decided() -> None:
+    assert _heading(_comparison([2.0, 2.0])) == "not worse"
+    assert _heading(_comparison([2.0, 1.0])) == "inconclusive (1 row open)"
+    assert _heading(_comparison([1.0] * 30)) == "inconclusive (30 rows open)"
+    assert _heading(_comparison([1.0, 0.3])) == "worse"
+
+
+def test_a_comment_about_rows_that_are_gone_is_inconclusive() -> None:
+    sides = [result([1.0, 1.01, 1.02]), result([3.0, 3.01, 3.02])]
+    gone = result([1.0], "toy/ootb/inference/gone")
+    assert _heading(compare(pair([sides[0], gone], [sides[1]]))) == "inconclusive (1 row not compared)"
+    both = compare(pair([result([1.0]), gone], [result([1.0])]))
+    assert _heading(both) == "inconclusive (1 row open, 1 row not compared)"
+    assert report.as_fields(both)["is_open"] is True
 
 
 def test_the_form_for_programs_can_be_written_as_json() -> None:

@@ -76,9 +76,14 @@ class Comparison:
         return tuple(one for one in self.left_out if isinstance(one, NotHere))
 
     @property
+    def open_rows(self) -> tuple[Row, ...]:
+        """Rows that were compared and nobody knows of if they pass: undecided, or without a speed on either side."""
+        return tuple(row for row in self.rows if row.estimate is None or row.verdict == "inconclusive")
+
+    @property
     def is_open(self) -> bool:
-        """Whether nobody knows of a row if it passes: undecided, without a speed on either side, or not compared."""
-        return bool(self.missing) or any(row.estimate is None or row.verdict == "inconclusive" for row in self.rows)
+        """Whether nobody knows of a row if it passes: it is open, or was not compared."""
+        return bool(self.missing or self.open_rows)
 
     @property
     def is_worse(self) -> bool:

@@ -100,7 +100,7 @@ def markdown(
 
     Of two systems neither is to blame for being slower.
     """
-    outcome = "two systems" if are_systems else "worse" if found.is_worse else "not worse"
+    outcome = "two systems" if are_systems else _outcome(found)
     worth = [row for row in found.rows if row.verdict in _SIGNS or row.notes]
     worth.sort(key=lambda row: (_ORDER.index(row.verdict), _distance(row)))
     lines = [
@@ -127,6 +127,17 @@ def markdown(
     if len(worth) > len(shown):
         lines.append(f"… and {len(worth) - len(shown)} more; `strobe bench compare` shows them.")
     return "\n".join([*lines, *tail])
+
+
+def _outcome(found: Comparison) -> str:
+    """Return the heading's word: that nothing is worse is known only where all rows of A were decided."""
+    if found.is_worse:
+        return "worse"
+    if not found.is_open:
+        return "not worse"
+    counts = ((len(found.open_rows), "open"), (len(found.missing), "not compared"))
+    named = [f"{table.count_text(number, 'row')} {word}" for number, word in counts if number]
+    return f"inconclusive ({', '.join(named)})"
 
 
 def _line(text: str) -> str:
@@ -170,6 +181,7 @@ def as_fields(found: Comparison) -> dict[str, Any]:
         "environment": [{"name": name, "a": a, "b": b} for name, a, b in found.environment],
         "counts": found.counts,
         "is_worse": found.is_worse,
+        "is_open": found.is_open,
         "alpha": found.rule.alpha,
         "threshold": found.rule.threshold,
     }
