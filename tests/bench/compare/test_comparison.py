@@ -214,6 +214,43 @@ def test_noise_that_the_runner_saw_is_passed_on() -> None:
     assert found.rows[0].notes == ("A was noisy: steal 12 %",)
 
 
+def _busy(n: int, num_disturbed: int, reason: str = "other processes used 50 % of the CPUs") -> tuple[Repeat, ...]:
+    return tuple(
+        Repeat(wall_s=(0.1,), cpu_s=(0.1,), noisy=(reason,) if number < num_disturbed else ()) for number in range(n)
+    )
+
+
+@pytest.mark.parametrize("reason", ["other processes used 50 % of the CPUs", "steal 12 %"])
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_a_session_beside_other_processes_is_not_called_slower(side: str, reason: str) -> None:
+    samples, doubtful = _around(100, 10), _busy(10, 6, reason)
+    a = result(samples, repeats=doubtful if side == "A" else _busy(10, 0))
+    b = result(_around(0.3, 10, seed=2), repeats=doubtful if side == "B" else _busy(10, 5))
+    found = compare(pair([a], [b]))
+    assert found.rows[0].verdict == "inconclusive"
+    assert found.rows[0].reason == f"others used the CPUs in most repeats of {side}"
+    assert found.undecided == found.rows  # and so `--confirm` measures it again
+    assert (found.is_open, found.is_worse) == (True, False)
+
+
+def test_a_session_that_was_mostly_left_alone_is_judged() -> None:
+    a = result(_around(100, 10), repeats=_busy(10, 5))
+    assert compare(pair([a], [result(_around(30, 10, seed=2))])).rows[0].verdict == "slower"
+    doubtful = _busy(10, 10, "steps vary by 12 %")  # their spread speaks for itself
+    assert compare(pair([a], [result(_around(30, 10, seed=2), repeats=doubtful)])).rows[0].verdict == "slower"
+
+
+def test_turns_beside_other_processes_are_judged_all_the_same() -> None:
+    a, b = (result(_around(speed, 10), repeats=_busy(10, 10)) for speed in (100, 50))
+    assert _interleaved(Pair(a, b)).rows[0].verdict == "slower"
+
+
+def test_a_limit_that_is_missed_beside_other_processes_is_not_b_s_fault() -> None:
+    a = result(_around(100, 10), latency=latency("met"))
+    b = result(_around(100, 10), latency=latency("missed"), repeats=_busy(10, 10))
+    assert not compare(pair([a], [b])).is_worse
+
+
 def test_many_reasons_of_noise_are_counted() -> None:
     repeats = [Repeat(wall_s=(0.1,), cpu_s=(0.1,), noisy=(f"steal {n} %",)) for n in range(5)]
     found = compare(pair([result([1.0])], [result([1.0], repeats=tuple(repeats))]))

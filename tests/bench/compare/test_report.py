@@ -122,6 +122,16 @@ def test_bounds_that_are_none_or_beyond_all_measure() -> None:
     )
 
 
+def test_a_small_factor_is_not_shown_as_nothing() -> None:
+    assert [report.factor(value) for value in (0.0034, 0.00001234, 0.0123, 0.5)] == [
+        "0.0034×",
+        "1.2e-05×",
+        "0.01×",
+        "0.50×",
+    ]
+    assert report.span(0.0002, 0.02) == "0.0002 to 0.020"
+
+
 def test_a_comment_about_two_systems_blames_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     append_records(paths[0], [result([100.0, 101.0, 100.5, 100.2, 99.8])])

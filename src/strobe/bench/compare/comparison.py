@@ -26,7 +26,7 @@ from strobe.bench.compare.pairing import (
     row_name,
 )
 from strobe.bench.compare.significance import holm
-from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, judge, why_open
+from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, disturbance, gate, judge, why_open
 from strobe.bench.records import Record
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -93,7 +93,8 @@ class Comparison:
 
 def _broke(row: Row) -> bool:
     is_bad = gate(row.b, row.b) is not None and not row.b.is_left_out
-    return (gate(row.a, row.a) is None and is_bad) or _became_late(row.a, row.b)
+    is_late = _became_late(row.a, row.b) and not row.disturbance
+    return (gate(row.a, row.a) is None and is_bad) or is_late
 
 
 def _became_late(a: Record, b: Record) -> bool:
@@ -146,10 +147,13 @@ def _measure(pair: Pair, history: History, rule: Rule, level: float) -> Row:
         return Row(name, pair.a, pair.b, "inconclusive", measured, measured.p, floor, notes)
     widened = history.widen(pair.a, pair.b, measured, rule.confidence)
     floor = history.floor(pair.a, pair.b)
-    return Row(name, pair.a, pair.b, "inconclusive", widened, widened.p, floor, notes)
+    doubt = disturbance(pair.a, pair.b)
+    return Row(name, pair.a, pair.b, "inconclusive", widened, widened.p, floor, notes, disturbance=doubt)
 
 
 def _judged(row: Row, measured: Estimate, p: float, rule: Rule) -> Row:
+    if row.disturbance:
+        return replace(row, p=p, reason=row.disturbance)
     verdict = judge(measured, p, row.floor, rule)
     reason = why_open(measured, p, row.floor, rule) if verdict == "inconclusive" else ""
     return replace(row, verdict=verdict, p=p, reason=reason)

@@ -17,6 +17,8 @@ SPARE = ("N", "P", "UNIT")
 MAX_LINES = 20
 #: an upper bound beyond this is no figure
 _WILD = 1000.0
+#: a factor below this has its first digits behind those that others are cut at
+_TINY = 0.01
 _UNBOUNDED = "no bounds: a row has a single repeat"
 #: what a reviewer wants to see first
 _ORDER = ("incorrect", "failed", "slower", "faster", "inconclusive", "same")
@@ -44,6 +46,8 @@ def scores(row: Row) -> tuple[str, str]:
 
 def factor(value: float) -> str:
     """Return a speed-up: 1.05×."""
+    if value < _TINY:
+        return f"{value:.2g}×"
     return f"{value:.3f}×" if 0.9 < value < 1.1 else f"{value:.2f}×"
 
 
@@ -56,7 +60,11 @@ def span(low: float | None, high: float | None) -> str:
     """Return two bounds; a single repeat has none, and of two wild ones the upper means nothing."""
     if low is None or high is None:
         return "no bounds (n=1)"
-    return f"{low:.3f} to {high:.3f}" if high < _WILD else f"{low:.3f} or more"
+    return f"{_bound(low)} to {_bound(high)}" if high < _WILD else f"{_bound(low)} or more"
+
+
+def _bound(value: float) -> str:
+    return f"{value:.2g}" if value < _TINY else f"{value:.3f}"
 
 
 def p_text(p: float | None) -> str:
