@@ -161,7 +161,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     config: str = ""
     #: of the benchmark's declaration; results of two versions are not comparable
     version: int = 0
-    #: hash of what the version promises to keep (strobe.bench.seal)
+    #: hash of what the version promises to keep (strobe.bench.seal): without seals, only the specification
     seal: str = ""
     owner: str = ""
     batch_size: int | None = None

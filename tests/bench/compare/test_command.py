@@ -179,6 +179,23 @@ def _run(results: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_benchmark_of_one_s_own_is_compared_across_a_change_of_what_it_measures(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    _run(paths[0])
+    (repository / "product.py").write_text("COST_S = 0.015\n")
+    _run(paths[1])
+    assert main(["bench", "compare", *map(str, paths[:2]), "--json"]) == 0
+    assert _only_row(json.loads(capsys.readouterr().out))["speedup"] == pytest.approx(20 / 15, rel=0.2)
+    # Once it is sealed, the modules beside it are part of what its version promises.
+    assert main(["bench", "check", "--file", "bench_wait.py", "--update"]) == 0
+    _run(paths[2])
+    assert main(["bench", "compare", *map(str, paths[1:])]) == 2
+    assert "its code or data changed without a new version" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_a_row_is_measured_again_at_another_commit(repository: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     _run(results)
