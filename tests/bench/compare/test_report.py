@@ -114,6 +114,31 @@ def test_a_comment_says_what_is_missing() -> None:
     assert "Not compared: 1 row, such as `toy/ootb/inference/gone B=8` (only in A)" in report.markdown(found)
 
 
+def test_a_comment_says_what_a_lacks() -> None:
+    found = compare(pair([result([1.0])], [result([1.0]), result([1.0], "toy/ootb/inference/new")]))
+    assert "New in B: 1 row, such as `toy/ootb/inference/new B=8` (only in B)" in report.markdown(found)
+
+
+def test_a_comment_has_room_for_rows_whatever_else_is_to_be_said() -> None:
+    newer = msgspec.structs.replace(HERE, software={"torch": "2.2"})
+    names = [f"toy/ootb/inference/{number}" for number in range(9)]
+    absent = "not on this machine: needs a card"
+    a = [result([1.0], name) for name in names] + [result([], "toy/ootb/x/absent", error=absent)]
+    b = [result([], name, error="killed", environment=newer) for name in names]
+    b += [result([], "toy/ootb/x/absent", error=absent), result([1.0], "toy/ootb/x/new")]
+    lines = report.markdown(
+        compare(pair([*a, result([1.0], "toy/ootb/x/gone")], b)), link="https://x.example"
+    ).splitlines()
+    assert len(lines) <= report.MAX_LINES
+    assert sum("killed" in line for line in lines) >= 5
+    assert [line.partition(":")[0] for line in lines[-6:-2]] == [
+        "Not compared",
+        "New in B",
+        "Left out by both sides",
+        "Environment",
+    ]
+
+
 def test_bounds_that_are_none_or_beyond_all_measure() -> None:
     assert report.span(None, None) == "no bounds (n=1)"
     assert report.span(0.5, 1e9) == "0.500 or more"

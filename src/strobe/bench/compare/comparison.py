@@ -71,6 +71,11 @@ class Comparison:
         return tuple(one for one in self.left_out if not isinstance(one, (Added, NotHere)))
 
     @property
+    def added(self) -> tuple[LeftOut, ...]:
+        """Rows of B that A lacks."""
+        return tuple(one for one in self.left_out if isinstance(one, Added))
+
+    @property
     def not_here(self) -> tuple[LeftOut, ...]:
         """Rows that neither side could measure: the machine lacks something, as their reason says."""
         return tuple(one for one in self.left_out if isinstance(one, NotHere))

@@ -116,14 +116,17 @@ def markdown(
         "",
         *(f"{line}  " for line in summary(found)),
     ]
-    tail = []
-    for title_of, left_out in (("Not compared", found.missing), ("Left out by both sides", found.not_here)):
+    facts = []
+    sorts = (("Not compared", found.missing), ("New in B", found.added), ("Left out by both sides", found.not_here))
+    for sort, left_out in sorts:
         if left_out:
             rows = table.count_text(len(left_out), "row")
-            tail += ["", f"{title_of}: {rows}, such as `{left_out[0].name}` ({_line(left_out[0].reason)})"]
+            facts.append(f"{sort}: {rows}, such as `{left_out[0].name}` ({_line(left_out[0].reason)})")
     if found.environment:
         named = "; ".join(f"{name}: {a or '–'} → {b or '–'}" for name, a, b in found.environment[:4])
-        tail += ["", _line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else ""))]
+        facts.append(_line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else "")))
+    # Two blanks end a line within a paragraph: the lines are for the rows.
+    tail = ["", *(f"{fact}  " for fact in facts)] if facts else []
     if link:
         tail += ["", f"[All results]({link})"]
     # Header, rule and a blank line before the table; one line for what does not fit.
