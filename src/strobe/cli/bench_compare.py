@@ -167,11 +167,20 @@ def _pairs(args: argparse.Namespace, records: list[Record], screen: Screen) -> P
             reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out[:3])
             raise UsageError(f"no Optimized row has its OOTB row beside it ({reasons or 'there is no Optimized row'})")
         return found
-    pairs = pair(side(args.a or "previous"), side(args.b or "latest"), across_systems=args.systems)
+    a, b = side(args.a or "previous"), side(args.b or "latest")
+    pairs = pair(a, b, across_systems=args.systems, here=_machine_here([*a, *b]))
     if not pairs.pairs:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in pairs.left_out[:3])
         raise UsageError(f"A and B have no row in common ({reasons or 'both are empty'})")
     return pairs
+
+
+def _machine_here(records: Sequence[Record]) -> str:
+    """Return which machine this is, where results of several have to be told apart."""
+    from strobe.bench.compare.pairing import machine
+    from strobe.bench.machine import describe
+
+    return machine(describe()) if len({machine(one.environment) for one in records}) > 1 else ""
 
 
 @contextmanager

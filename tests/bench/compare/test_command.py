@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from strobe.api.client import Api
+from strobe.bench import machine
 from strobe.bench.compare import remeasure
 from strobe.bench.compare.remeasure import Code, can_remeasure, checked_out, measure_row
 from strobe.bench.records import Record, append_records, read_records
@@ -63,6 +64,25 @@ def test_two_machines_need_a_word(base: Path, tmp_path: Path, capsys: pytest.Cap
     printed = capsys.readouterr().out
     assert "here" in printed
     assert "elsewhere" in printed
+
+
+def test_of_results_of_two_machines_those_of_this_one_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, speed in zip(paths, (1.0, 3.0), strict=True):
+        _write(path, speed, environment=machine.describe())
+        _write(path, 1.0 / speed, environment=ELSEWHERE, benchmark="toy/ootb/inference/other")
+    words = ["bench", "compare", *map(str, paths), "--home", str(tmp_path)]
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    assert "1 row)" in captured.out
+    assert "not compared: toy/ootb/inference/other B=8: measured on another machine (elsewhere)" in captured.err
+    for path in paths:
+        _write(path, 1.0, environment=HERE, benchmark="toy/ootb/inference/third")
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))  # none is of this machine now
+    assert main(words) == 2
+    assert "A and B are two machines" in capsys.readouterr().err
 
 
 def test_sessions_of_the_home_are_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
