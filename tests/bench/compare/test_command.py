@@ -66,6 +66,23 @@ def test_two_machines_need_a_word(base: Path, tmp_path: Path, capsys: pytest.Cap
     assert "elsewhere" in printed
 
 
+@pytest.mark.parametrize(
+    ("fields", "options", "code"),
+    [
+        ({}, ["--strict"], 0),
+        ({"correctness": wrong()}, [], 1),
+        ({"samples": (), "error": "killed"}, [], 1),
+        ({"samples": (50.0,)}, [], 0),
+        ({"samples": (50.0,)}, ["--strict"], 3),
+    ],
+)
+def test_a_system_may_be_slower_but_not_wrong(
+    base: Path, tmp_path: Path, fields: dict[str, object], options: list[str], code: int
+) -> None:
+    other = _write(tmp_path / "b.jsonl", 0.5, 10, **{"environment": ELSEWHERE, **fields})
+    assert main(["bench", "compare", str(base), str(other), "--systems", *options, "--home", str(tmp_path)]) == code
+
+
 def test_of_results_of_two_machines_those_of_this_one_are_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

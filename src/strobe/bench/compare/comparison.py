@@ -93,7 +93,12 @@ class Comparison:
     @property
     def is_worse(self) -> bool:
         """Whether B must not pass: a row is slower, fails or is incorrect where A was not, or misses its latency."""
-        return any(row.verdict == "slower" or _broke(row) for row in self.rows)
+        return self.is_broken or any(row.verdict == "slower" for row in self.rows)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether B must not pass even where it may be slower, as another machine may."""
+        return any(_broke(row) for row in self.rows)
 
 
 def _broke(row: Row) -> bool:
