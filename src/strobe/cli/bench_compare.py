@@ -110,7 +110,11 @@ def _compare(args: argparse.Namespace) -> int:
     # Who confirms looks twice: each look has half of alpha.
     rule = Rule(alpha=args.alpha, threshold=args.threshold / 100, num_occasions=2 if args.confirm else 1)
     records = read_results(args) if results_of(args).is_file() else []
-    found = compare(_pairs(args, records, screen), history=History(records), rule=rule)
+    a, b = _sides(args, records, screen)
+    # What one file says twice, or what a file has of the home's, is one result; those before there were ids are the
+    # home's alone, since nobody could tell.
+    named = [one for one in (*a, *b) if one.id]
+    found = compare(_pairs(args, a, b), history=History([*records, *named]), rule=rule)
     if args.confirm:
         again = measurable_here(args, found.undecided, screen)
         with measuring(args, [(row.a, row.b) for row in again], screen) as (measure, line):
@@ -150,8 +154,8 @@ def _origin(args: argparse.Namespace) -> Origin:
     return Origin(args.code_a, args.code_b, describe(source=Path.cwd()), lru_cache(commit_of))
 
 
-def _pairs(args: argparse.Namespace, records: list[Record], screen: Screen) -> Pairs:
-    from strobe.bench.compare import pair, pair_implementations
+def _sides(args: argparse.Namespace, records: list[Record], screen: Screen) -> tuple[list[Record], list[Record]]:
+    """Return the records of A and of B; implementations are compared within A."""
     from strobe.bench.compare.remeasure import commit_of
     from strobe.bench.compare.selection import select
     from strobe.errors import UsageError
@@ -159,15 +163,23 @@ def _pairs(args: argparse.Namespace, records: list[Record], screen: Screen) -> P
     def side(word: str) -> list[Record]:
         return select(word, records, commit_of, report=screen.note)
 
+    if not args.implementations:
+        return side(args.a or "previous"), side(args.b or "latest")
+    if args.b is not None:
+        raise UsageError(f"--implementations compares within one side, there are two: {args.a}, {args.b}")
+    return side(args.a or "latest"), []
+
+
+def _pairs(args: argparse.Namespace, a: list[Record], b: list[Record]) -> Pairs:
+    from strobe.bench.compare import pair, pair_implementations
+    from strobe.errors import UsageError
+
     if args.implementations:
-        if args.b is not None:
-            raise UsageError(f"--implementations compares within one side, there are two: {args.a}, {args.b}")
-        found = pair_implementations(side(args.a or "latest"))
+        found = pair_implementations(a)
         if not found.pairs:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out[:3])
             raise UsageError(f"no Optimized row has its OOTB row beside it ({reasons or 'there is no Optimized row'})")
         return found
-    a, b = side(args.a or "previous"), side(args.b or "latest")
     pairs = pair(a, b, across_systems=args.systems, here=_machine_here([*a, *b]))
     if not pairs.pairs:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in pairs.left_out[:3])

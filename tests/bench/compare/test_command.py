@@ -102,6 +102,26 @@ def test_of_results_of_two_machines_those_of_this_one_are_compared(
     assert "A and B are two machines" in capsys.readouterr().err
 
 
+def test_the_noise_floor_knows_the_sessions_of_the_files_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in CI, where the home is empty and the history is in the file of the base."""
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for number in range(6):
+        _write(a, 1.0 + 0.001 * number, id=f"{number:04}")
+    _write(b, 1.1, environment=msgspec.structs.replace(HERE, git_commit="beef"))
+    home = tmp_path / "bench" / "results.jsonl"
+    home.parent.mkdir()
+    home.write_bytes(a.read_bytes())  # what both have is one result
+    assert main(["bench", "compare", str(a), str(b), "--json", "--home", str(tmp_path)]) == 0
+    twice = _only_row(json.loads(capsys.readouterr().out))
+    home.unlink()
+    assert main(["bench", "compare", str(a), str(b), "--json", "--home", str(tmp_path)]) == 0
+    once = _only_row(json.loads(capsys.readouterr().out))
+    assert (once["verdict"], once["noise_source"], once["noise_sessions"]) == ("faster", "history", 7)
+    assert once["noise_floor"] == twice["noise_floor"]
+
+
 def test_sessions_of_the_home_are_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = tmp_path / "bench" / "results.jsonl"
     for day, speed in ((1, 1.0), (2, 2.0)):
