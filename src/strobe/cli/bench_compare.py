@@ -315,7 +315,10 @@ def _page(args: argparse.Namespace) -> str | None:
 def _self_test(args: argparse.Namespace, screen: Screen) -> int:
     from strobe.bench.selftest import run
     from strobe.cli import FAILURE, OK
+    from strobe.errors import UsageError
 
+    if args.trials < 1:
+        raise UsageError(f"--trials is at least 1, got {args.trials}")
     broken = 0
     promises = []
     for promise in run(args.trials):

@@ -150,6 +150,12 @@ def test_the_self_test_says_what_it_proved(capsys: pytest.CaptureFixture[str]) -
     assert "kept: identical code" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_a_self_test_without_trials_is_a_mistake(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "compare", "--self-test", "--trials", number]) == 2
+    assert f"--trials is at least 1, got {number}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("levels", "code"), [([1.0, 0.8], 1), ([1.0, 1.0], 0), ([1.0, 1.2], 0)])
 def test_history(
     levels: list[float],
