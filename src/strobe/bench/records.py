@@ -32,6 +32,10 @@ SERVING = "serving"
 #: how the error of a row begins that was left out, because what it needs is not here
 NOT_HERE = "not on this machine: "
 
+#: how doubts about a repeat begin where somebody else had the CPUs
+STEAL = "steal "
+OTHERS = "other processes used "
+
 Better = Literal["less", "more"]
 LatencyStatus = Literal["met", "missed", "undecided"]
 Bound = Literal["compute", "memory"]
@@ -91,6 +95,11 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     energy_j: float | None = None
     #: why these samples deserve doubt, such as "steal 12 %"
     noisy: tuple[str, ...] = ()
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether others had a part of the CPUs meanwhile: what it shows is theirs as well."""
+        return any(reason.startswith((STEAL, OTHERS)) for reason in self.noisy)
 
 
 class Latency(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,7 +169,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     precision: str = ""
     #: of the benchmark's declaration; results of two versions are not comparable
     version: int = 0
-    #: hash of what the version promises to keep (strobe.bench.seal)
+    #: hash of what the version promises to keep (strobe.bench.seal): without seals, only the specification
     seal: str = ""
     owner: str = ""
     batch_size: int | None = None

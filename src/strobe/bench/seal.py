@@ -54,7 +54,16 @@ class Seal(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The one hash over all parts, which records carry."""
-        return _hash("\n".join(f"{name} {self.parts[name]}" for name in sorted(self.parts)))
+        return _joined(self.parts)
+
+    @property
+    def text_of_specification(self) -> str:
+        """What records carry of a benchmark that promises nothing about its code."""
+        return _joined({_SPEC: self.parts[_SPEC]})
+
+
+def _joined(parts: Mapping[str, str]) -> str:
+    return _hash("\n".join(f"{name} {parts[name]}" for name in sorted(parts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +111,18 @@ def read_seals(path: Path = SEALS) -> dict[str, Seal]:
 def seals_beside(path: Path) -> Path:
     """Return where the seals of a file of one's own are kept."""
     return path.with_suffix(".seals.json")
+
+
+def is_sealed(benchmark: Benchmark, files: Iterable[Path] = ()) -> bool:
+    """Whether a benchmark is held to its code: the suite's are, one of a file since the seals beside it name it.
+
+    What nobody sealed is free to change, and may be there to measure just that: the code that it imports.
+    """
+    module = benchmark.workload.rpartition(":")[0]
+    own = [Path(module)] if is_file_name(module) else []
+    if not own and _suite().find(module) is not None:
+        return True
+    return any(benchmark.key in read_seals(seals_beside(path)) for path in (*files, *own))
 
 
 def write_seals(seals: Mapping[str, Seal], path: Path = SEALS) -> None:

@@ -217,7 +217,7 @@ def _print_pairs(records: Sequence[Record], screen: Screen) -> None:
         if row.estimate is None:
             screen.note(f"{row.name}: {row.verdict}: {'; '.join(row.notes)}")
         else:
-            speed = f"{row.estimate.value:.2f}× OOTB ({report.bounds(row)}), n={row.estimate.n}"
+            speed = f"{report.factor(row.estimate.value)} OOTB ({report.bounds(row)}), n={row.estimate.n}"
             screen.note(f"{row.name}: {speed}: {row.verdict}{f', {row.reason}' if row.reason else ''}")
     for name, reason in found.left_out:
         screen.note(f"{name}: not compared with OOTB: {reason}")

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from strobe.api.client import Api
+from strobe.bench import machine
 from strobe.bench.compare import remeasure
 from strobe.bench.compare.remeasure import Code, can_remeasure, checked_out, measure_row
 from strobe.bench.records import Record, append_records, read_records
@@ -65,6 +66,62 @@ def test_two_machines_need_a_word(base: Path, tmp_path: Path, capsys: pytest.Cap
     assert "elsewhere" in printed
 
 
+@pytest.mark.parametrize(
+    ("fields", "options", "code"),
+    [
+        ({}, ["--strict"], 0),
+        ({"correctness": wrong()}, [], 1),
+        ({"samples": (), "error": "killed"}, [], 1),
+        ({"samples": (50.0,)}, [], 0),
+        ({"samples": (50.0,)}, ["--strict"], 3),
+    ],
+)
+def test_a_system_may_be_slower_but_not_wrong(
+    base: Path, tmp_path: Path, fields: dict[str, object], options: list[str], code: int
+) -> None:
+    other = _write(tmp_path / "b.jsonl", 0.5, 10, **{"environment": ELSEWHERE, **fields})
+    assert main(["bench", "compare", str(base), str(other), "--systems", *options, "--home", str(tmp_path)]) == code
+
+
+def test_of_results_of_two_machines_those_of_this_one_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, speed in zip(paths, (1.0, 3.0), strict=True):
+        _write(path, speed, environment=machine.describe())
+        _write(path, 1.0 / speed, environment=ELSEWHERE, benchmark="toy/ootb/inference/other")
+    words = ["bench", "compare", *map(str, paths), "--home", str(tmp_path)]
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    assert "1 row)" in captured.out
+    assert "not compared: toy/ootb/inference/other B=8: measured on another machine (elsewhere)" in captured.err
+    for path in paths:
+        _write(path, 1.0, environment=HERE, benchmark="toy/ootb/inference/third")
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))  # none is of this machine now
+    assert main(words) == 2
+    assert "A and B are two machines" in capsys.readouterr().err
+
+
+def test_the_noise_floor_knows_the_sessions_of_the_files_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in CI, where the home is empty and the history is in the file of the base."""
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for number in range(6):
+        _write(a, 1.0 + 0.001 * number, id=f"{number:04}")
+    _write(b, 1.1, environment=msgspec.structs.replace(HERE, git_commit="beef"))
+    home = tmp_path / "bench" / "results.jsonl"
+    home.parent.mkdir()
+    home.write_bytes(a.read_bytes())  # what both have is one result
+    assert main(["bench", "compare", str(a), str(b), "--json", "--home", str(tmp_path)]) == 0
+    twice = _only_row(json.loads(capsys.readouterr().out))
+    home.unlink()
+    assert main(["bench", "compare", str(a), str(b), "--json", "--home", str(tmp_path)]) == 0
+    once = _only_row(json.loads(capsys.readouterr().out))
+    assert (once["verdict"], once["noise_source"], once["noise_sessions"]) == ("faster", "history", 7)
+    assert once["noise_floor"] == twice["noise_floor"]
+
+
 def test_sessions_of_the_home_are_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = tmp_path / "bench" / "results.jsonl"
     for day, speed in ((1, 1.0), (2, 2.0)):
@@ -91,6 +148,12 @@ def test_nothing_in_common_is_a_mistake(base: Path, tmp_path: Path, capsys: pyte
 def test_the_self_test_says_what_it_proved(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "compare", "--self-test", "--trials", "3"]) == 0
     assert "kept: identical code" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_a_self_test_without_trials_is_a_mistake(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "compare", "--self-test", "--trials", number]) == 2
+    assert f"--trials is at least 1, got {number}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("levels", "code"), [([1.0, 0.8], 1), ([1.0, 1.0], 0), ([1.0, 1.2], 0)])
@@ -176,6 +239,23 @@ RUN = ["bench", "run", "bench_wait.py", "--repeats", "1", "--seconds", "0.05", "
 
 def _run(results: Path) -> None:
     subprocess.run([sys.executable, "-m", "strobe", *RUN, "--results", str(results)], check=True)
+
+
+@pytest.mark.slow
+def test_a_benchmark_of_one_s_own_is_compared_across_a_change_of_what_it_measures(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    _run(paths[0])
+    (repository / "product.py").write_text("COST_S = 0.015\n")
+    _run(paths[1])
+    assert main(["bench", "compare", *map(str, paths[:2]), "--json"]) == 0
+    assert _only_row(json.loads(capsys.readouterr().out))["speedup"] == pytest.approx(20 / 15, rel=0.2)
+    # Once it is sealed, the modules beside it are part of what its version promises.
+    assert main(["bench", "check", "--file", "bench_wait.py", "--update"]) == 0
+    _run(paths[2])
+    assert main(["bench", "compare", *map(str, paths[1:])]) == 2
+    assert "its code or data changed without a new version" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -10,7 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from strobe.bench.compare import Comparison, History, Pair, Pairs, Rule, compare, pair
+from strobe.bench.compare import (
+    Comparison,
+    History,
+    Pair,
+    Pairs,
+    Rule,
+    compare,
+    pair,
+    pair_implementations,
+    report,
+)
 from strobe.bench.compare.estimate import estimate
 from strobe.bench.compare.verdict import DEFAULT
 from strobe.bench.records import Record, Repeat
@@ -137,6 +147,54 @@ def test_a_failed_row_says_so_and_fails_the_gate() -> None:
     assert found.is_worse
 
 
+ABSENT = "not on this machine: needs a card with tf32"
+
+
+def test_rows_that_neither_side_could_measure_are_not_failures() -> None:
+    names = [f"toy/ootb/inference/{number}-tf32" for number in range(12)]
+    sides = [[result(_around(speed, 10)), *(result([], name, error=ABSENT) for name in names)] for speed in (1, 2)]
+    found = compare(pair(*sides))
+    assert found.counts == {"faster": 1}
+    assert [one.reason for one in found.left_out] == [ABSENT] * 12
+    assert not found.is_open
+    assert not found.is_worse
+    comment = report.markdown(found)
+    assert "failed" not in comment
+    assert f"Left out by both sides: 12 rows, such as `{names[0]} B=8` ({ABSENT})" in comment
+
+
+def test_a_row_that_only_b_could_not_measure_is_missing() -> None:
+    found = compare(pair([result([1.0])], [result([], error=ABSENT)]))
+    assert [one.reason for one in found.missing] == [f"in B {ABSENT}"]
+    assert (found.rows, found.is_open, found.is_worse) == ((), True, False)
+
+
+def test_a_row_that_only_a_could_not_measure_is_new() -> None:
+    found = compare(pair([result([], error=ABSENT)], [result([1.0])]))
+    assert [one.reason for one in found.left_out] == [f"in A {ABSENT}"]
+    assert not found.is_open
+
+
+def test_a_row_that_a_could_not_measure_is_not_missed_in_b() -> None:
+    found = compare(
+        pair([result([], error=ABSENT), result([1.0], "toy/ootb/x/one")], [result([1.0], "toy/ootb/x/one")])
+    )
+    assert found.missing == ()
+
+
+def test_implementations_that_are_not_on_this_machine_are_no_failures() -> None:
+    rows = [result([], f"toy/{name}/inference/one-tf32", error=ABSENT) for name in ("ootb", "optimized")]
+    found = compare(pair_implementations(rows))
+    assert (found.rows, found.is_open) == ((), False)
+    assert [one.reason for one in found.left_out] == [ABSENT]
+
+
+def test_what_can_no_longer_be_measured_again_is_open_and_not_worse() -> None:
+    found = compare(Pairs((Pair(result([1.0]), result([], error=ABSENT), is_interleaved=True),)))
+    assert (found.rows[0].verdict, found.rows[0].notes) == ("inconclusive", (f"in B {ABSENT}",))
+    assert (found.is_open, found.is_worse) == (True, False)
+
+
 def test_latency_that_is_now_missed_fails_the_gate_whatever_the_throughput() -> None:
     a = result(_around(100, 10), latency=latency("met"))
     found = compare(pair([a], [result(_around(200, 10), latency=latency("missed"))]))
@@ -154,6 +212,43 @@ def test_noise_that_the_runner_saw_is_passed_on() -> None:
     repeat = Repeat(wall_s=(0.1,), cpu_s=(0.1,), noisy=("steal 12 %",))
     found = compare(pair([result([1.0], repeats=(repeat, repeat))], [result([1.0])]))
     assert found.rows[0].notes == ("A was noisy: steal 12 %",)
+
+
+def _busy(n: int, num_disturbed: int, reason: str = "other processes used 50 % of the CPUs") -> tuple[Repeat, ...]:
+    return tuple(
+        Repeat(wall_s=(0.1,), cpu_s=(0.1,), noisy=(reason,) if number < num_disturbed else ()) for number in range(n)
+    )
+
+
+@pytest.mark.parametrize("reason", ["other processes used 50 % of the CPUs", "steal 12 %"])
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_a_session_beside_other_processes_is_not_called_slower(side: str, reason: str) -> None:
+    samples, doubtful = _around(100, 10), _busy(10, 6, reason)
+    a = result(samples, repeats=doubtful if side == "A" else _busy(10, 0))
+    b = result(_around(0.3, 10, seed=2), repeats=doubtful if side == "B" else _busy(10, 5))
+    found = compare(pair([a], [b]))
+    assert found.rows[0].verdict == "inconclusive"
+    assert found.rows[0].reason == f"others used the CPUs in most repeats of {side}"
+    assert found.undecided == found.rows  # and so `--confirm` measures it again
+    assert (found.is_open, found.is_worse) == (True, False)
+
+
+def test_a_session_that_was_mostly_left_alone_is_judged() -> None:
+    a = result(_around(100, 10), repeats=_busy(10, 5))
+    assert compare(pair([a], [result(_around(30, 10, seed=2))])).rows[0].verdict == "slower"
+    doubtful = _busy(10, 10, "steps vary by 12 %")  # their spread speaks for itself
+    assert compare(pair([a], [result(_around(30, 10, seed=2), repeats=doubtful)])).rows[0].verdict == "slower"
+
+
+def test_turns_beside_other_processes_are_judged_all_the_same() -> None:
+    a, b = (result(_around(speed, 10), repeats=_busy(10, 10)) for speed in (100, 50))
+    assert _interleaved(Pair(a, b)).rows[0].verdict == "slower"
+
+
+def test_a_limit_that_is_missed_beside_other_processes_is_not_b_s_fault() -> None:
+    a = result(_around(100, 10), latency=latency("met"))
+    b = result(_around(100, 10), latency=latency("missed"), repeats=_busy(10, 10))
+    assert not compare(pair([a], [b])).is_worse
 
 
 def test_many_reasons_of_noise_are_counted() -> None:

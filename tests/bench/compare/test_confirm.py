@@ -13,7 +13,7 @@ from strobe.bench.compare.confirmation import Turn, as_session, join, looks
 from strobe.bench.compare.pairing import newest
 from strobe.bench.compare.selection import select
 from strobe.bench.history import trace
-from strobe.bench.records import Environment, Record
+from strobe.bench.records import Environment, Record, Repeat
 from tests.bench.compare.results import ELSEWHERE, HERE, latency, result, wrong
 
 
@@ -193,6 +193,19 @@ def test_latency_is_judged_over_all_repeats() -> None:
     assert found is not None
     assert (found.n, found.num_over, found.status, found.p99_ms) == (100, 0, "met", 9)
     assert join([result([1.0]), result([1.0])]).latency is None
+
+
+def test_means_of_many_steps_do_not_meet_a_limit_by_being_many() -> None:
+    """A hundred steps timed together hide a late one: two results that cannot tell cannot tell together."""
+    looped = Repeat(wall_s=(0.002,) * 500, cpu_s=(0.002,) * 500, inner_loops=100)
+    one = result([1.0], latency=latency("undecided"), repeats=(looped,))
+    found = join([one, one]).latency
+    assert found is not None
+    assert (found.n, found.num_over, found.status) == (1000, 0, "undecided")
+    plain = msgspec.structs.replace(one, repeats=(msgspec.structs.replace(looped, inner_loops=1),))
+    found = join([plain, plain]).latency
+    assert found is not None
+    assert (found.status, found.limit_ms, found.percentile, found.p99_ms) == ("met", 100, 95, 2.0)
 
 
 def test_what_goes_on_is_reported() -> None:

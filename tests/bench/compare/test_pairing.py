@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from strobe.bench.compare.pairing import environment_diff, newest, pair, pair_implementations, row_name
+from strobe.bench.compare.pairing import environment_diff, machine, newest, pair, pair_implementations, row_name
 from strobe.bench.records import Environment
 from strobe.errors import UsageError
 from tests.bench.compare.results import ELSEWHERE, HERE, result
@@ -150,6 +150,24 @@ def test_a_row_of_another_machine_is_left_out_beside_those_of_this_one() -> None
     found = pair([result([1.0]), result([1.0], other, environment=ELSEWHERE)], [result([1.0]), result([1.0], other)])
     assert [one.b.benchmark for one in found.pairs] == ["toy/ootb/inference/one-fp32"]
     assert "another machine in A; --systems" in found.left_out[0].reason
+
+
+def test_rows_of_two_machines_do_not_mix_in_one_comparison() -> None:
+    other = "toy/ootb/inference/two-fp32"
+    sides = [[result([1.0]), result([1.0], other, environment=ELSEWHERE)] for _ in "ab"]
+    with pytest.raises(UsageError, match=r"two machines \(cpu: here v. elsewhere; cores: 2 v. 64\).*--systems"):
+        pair(*sides)
+    for here, kept, gone in ((HERE, 0, 1), (ELSEWHERE, 1, 0)):
+        found = pair(*sides, here=machine(here))
+        assert [one.b for one in found.pairs] == [sides[1][kept]]
+        ((name, reason),) = found.left_out
+        assert name == row_name(sides[1][gone])
+        assert reason.startswith("measured on another machine (")
+    assert len(pair(*sides, across_systems=True).pairs) == 2
+
+
+def test_the_machine_of_all_rows_need_not_be_this_one() -> None:
+    assert len(pair([result([1.0])], [result([2.0])], here=machine(ELSEWHERE)).pairs) == 1
 
 
 def test_systems_may_differ_in_their_threads() -> None:

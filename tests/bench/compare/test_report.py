@@ -56,10 +56,29 @@ def test_a_comment_has_at_most_twenty_lines_and_the_worst_first() -> None:
 
 def test_a_comment_about_nothing_is_short() -> None:
     text = report.markdown(_comparison([1.0] * 30))
-    assert text.startswith("### Benchmarks: not worse")
     assert "30 inconclusive" in text
     assert "|" not in text
     assert len(text.splitlines()) < 8
+
+
+def _heading(found: Comparison) -> str:
+    return report.markdown(found).splitlines()[0].removeprefix("### Benchmarks: ")
+
+
+def test_a_comment_says_not_worse_only_where_that_was_decided() -> None:
+    assert _heading(_comparison([2.0, 2.0])) == "not worse"
+    assert _heading(_comparison([2.0, 1.0])) == "inconclusive (1 row open)"
+    assert _heading(_comparison([1.0] * 30)) == "inconclusive (30 rows open)"
+    assert _heading(_comparison([1.0, 0.3])) == "worse"
+
+
+def test_a_comment_about_rows_that_are_gone_is_inconclusive() -> None:
+    sides = [result([1.0, 1.01, 1.02]), result([3.0, 3.01, 3.02])]
+    gone = result([1.0], "toy/ootb/inference/gone")
+    assert _heading(compare(pair([sides[0], gone], [sides[1]]))) == "inconclusive (1 row not compared)"
+    both = compare(pair([result([1.0]), gone], [result([1.0])]))
+    assert _heading(both) == "inconclusive (1 row open, 1 row not compared)"
+    assert report.as_fields(both)["is_open"] is True
 
 
 def test_the_form_for_programs_can_be_written_as_json() -> None:
@@ -95,12 +114,47 @@ def test_a_comment_says_what_is_missing() -> None:
     assert "Not compared: 1 row, such as `toy/ootb/inference/gone B=8` (only in A)" in report.markdown(found)
 
 
+def test_a_comment_says_what_a_lacks() -> None:
+    found = compare(pair([result([1.0])], [result([1.0]), result([1.0], "toy/ootb/inference/new")]))
+    assert "New in B: 1 row, such as `toy/ootb/inference/new B=8` (only in B)" in report.markdown(found)
+
+
+def test_a_comment_has_room_for_rows_whatever_else_is_to_be_said() -> None:
+    newer = msgspec.structs.replace(HERE, software={"torch": "2.2"})
+    names = [f"toy/ootb/inference/{number}" for number in range(9)]
+    absent = "not on this machine: needs a card"
+    a = [result([1.0], name) for name in names] + [result([], "toy/ootb/x/absent", error=absent)]
+    b = [result([], name, error="killed", environment=newer) for name in names]
+    b += [result([], "toy/ootb/x/absent", error=absent), result([1.0], "toy/ootb/x/new")]
+    lines = report.markdown(
+        compare(pair([*a, result([1.0], "toy/ootb/x/gone")], b)), link="https://x.example"
+    ).splitlines()
+    assert len(lines) <= report.MAX_LINES
+    assert sum("killed" in line for line in lines) >= 5
+    assert [line.partition(":")[0] for line in lines[-6:-2]] == [
+        "Not compared",
+        "New in B",
+        "Left out by both sides",
+        "Environment",
+    ]
+
+
 def test_bounds_that_are_none_or_beyond_all_measure() -> None:
     assert report.span(None, None) == "no bounds (n=1)"
     assert report.span(0.5, 1e9) == "0.500 or more"
     assert report.summary(compare(pair([result([1.0])], [result([2.0])])))[0] == (
         "geometric mean of B over A: 2.00× (no bounds: a row has a single repeat, 1 row)"
     )
+
+
+def test_a_small_factor_is_not_shown_as_nothing() -> None:
+    assert [report.factor(value) for value in (0.0034, 0.00001234, 0.0123, 0.5)] == [
+        "0.0034×",
+        "1.2e-05×",
+        "0.01×",
+        "0.50×",
+    ]
+    assert report.span(0.0002, 0.02) == "0.0002 to 0.020"
 
 
 def test_a_comment_about_two_systems_blames_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

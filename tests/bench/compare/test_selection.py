@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from strobe.bench.compare.selection import select
-from strobe.bench.records import append_records
+from strobe.bench.records import Environment, Record, append_records
 from strobe.errors import UsageError
 from tests.bench.compare.results import HERE, result
 
 
-def _session(number: int, commit: str) -> msgspec.Struct:
+def _session(number: int, commit: str) -> Environment:
     return msgspec.structs.replace(HERE, git_commit=commit, started_at=f"2026-11-{number:02}T00:00:00+00:00")
 
 
@@ -68,6 +68,26 @@ def test_the_session_before_is_one_of_the_same_rows() -> None:
     assert select("previous", [OLD, between, last]) == [OLD]
     with pytest.raises(UsageError, match="no session before the latest"):
         select("previous", [OLD, between])
+
+
+def _rows(number: int, *names: str, machine: str = "here") -> list[Record]:
+    place = msgspec.structs.replace(_session(number, "beef567890"), hardware={"cpu": machine})
+    return [result([1.0], f"toy/ootb/inference/{name}", environment=place) for name in names]
+
+
+def test_a_row_that_was_measured_again_does_not_hide_the_session_before() -> None:
+    """Smoke, a rerun of one row, smoke: the rerun has nothing to say about the other rows."""
+    first, rerun, last = _rows(1, "a", "b", "c"), _rows(2, "b"), _rows(3, "a", "b", "c")
+    told: list[str] = []
+    assert select("previous", [*first, *rerun, *last], report=told.append) == first
+    assert told == ["previous: the session of 2026-11-01T00:00:00+00:00, with 3 of the 3 rows of the latest"]
+    assert select("previous", [*first, *_rows(2, "a", "b", "c", "d"), *last]) != first  # of equals the newest
+
+
+def test_the_session_before_is_one_of_the_same_machine() -> None:
+    here, there, last = _rows(1, "a"), _rows(2, "a", "b", machine="there"), _rows(3, "a", "b")
+    assert select("previous", [*here, *there, *last]) == here
+    assert select("previous", [*there, *last]) == there  # and `compare` says that it is another one
 
 
 def test_trials_of_a_search_are_no_sessions() -> None:

@@ -15,9 +15,18 @@ from dataclasses import dataclass, replace
 from strobe.bench import student
 from strobe.bench.compare.estimate import Estimate, estimate
 from strobe.bench.compare.noise import FEW, INTERLEAVED, History
-from strobe.bench.compare.pairing import Added, Difference, LeftOut, Pair, Pairs, environment_diff, row_name
+from strobe.bench.compare.pairing import (
+    Added,
+    Difference,
+    LeftOut,
+    NotHere,
+    Pair,
+    Pairs,
+    environment_diff,
+    row_name,
+)
 from strobe.bench.compare.significance import holm
-from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, judge, why_open
+from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, disturbance, gate, judge, why_open
 from strobe.bench.records import Record
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -59,21 +68,43 @@ class Comparison:
     @property
     def missing(self) -> tuple[LeftOut, ...]:
         """Rows of A that B has not, or not so that they could be compared: of these nobody knows whether they pass."""
-        return tuple(one for one in self.left_out if not isinstance(one, Added))
+        return tuple(one for one in self.left_out if not isinstance(one, (Added, NotHere)))
+
+    @property
+    def added(self) -> tuple[LeftOut, ...]:
+        """Rows of B that A lacks."""
+        return tuple(one for one in self.left_out if isinstance(one, Added))
+
+    @property
+    def not_here(self) -> tuple[LeftOut, ...]:
+        """Rows that neither side could measure: the machine lacks something, as their reason says."""
+        return tuple(one for one in self.left_out if isinstance(one, NotHere))
+
+    @property
+    def open_rows(self) -> tuple[Row, ...]:
+        """Rows that were compared and nobody knows of if they pass: undecided, or without a speed on either side."""
+        return tuple(row for row in self.rows if row.estimate is None or row.verdict == "inconclusive")
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody knows of a row if it passes: undecided, without a speed on either side, or not compared."""
-        return bool(self.missing) or any(row.estimate is None or row.verdict == "inconclusive" for row in self.rows)
+        """Whether nobody knows of a row if it passes: it is open, or was not compared."""
+        return bool(self.missing or self.open_rows)
 
     @property
     def is_worse(self) -> bool:
         """Whether B must not pass: a row is slower, fails or is incorrect where A was not, or misses its latency."""
-        return any(row.verdict == "slower" or _broke(row) for row in self.rows)
+        return self.is_broken or any(row.verdict == "slower" for row in self.rows)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether B must not pass even where it may be slower, as another machine may."""
+        return any(_broke(row) for row in self.rows)
 
 
 def _broke(row: Row) -> bool:
-    return (gate(row.a, row.a) is None and gate(row.b, row.b) is not None) or _became_late(row.a, row.b)
+    is_bad = gate(row.b, row.b) is not None and not row.b.is_left_out
+    is_late = _became_late(row.a, row.b) and not row.disturbance
+    return (gate(row.a, row.a) is None and is_bad) or is_late
 
 
 def _became_late(a: Record, b: Record) -> bool:
@@ -126,10 +157,13 @@ def _measure(pair: Pair, history: History, rule: Rule, level: float) -> Row:
         return Row(name, pair.a, pair.b, "inconclusive", measured, measured.p, floor, notes)
     widened = history.widen(pair.a, pair.b, measured, rule.confidence)
     floor = history.floor(pair.a, pair.b)
-    return Row(name, pair.a, pair.b, "inconclusive", widened, widened.p, floor, notes)
+    doubt = disturbance(pair.a, pair.b)
+    return Row(name, pair.a, pair.b, "inconclusive", widened, widened.p, floor, notes, disturbance=doubt)
 
 
 def _judged(row: Row, measured: Estimate, p: float, rule: Rule) -> Row:
+    if row.disturbance:
+        return replace(row, p=p, reason=row.disturbance)
     verdict = judge(measured, p, row.floor, rule)
     reason = why_open(measured, p, row.floor, rule) if verdict == "inconclusive" else ""
     return replace(row, verdict=verdict, p=p, reason=reason)

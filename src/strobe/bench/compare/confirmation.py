@@ -20,8 +20,9 @@ import msgspec
 from strobe.bench.compare.comparison import Comparison, compare, with_rows
 from strobe.bench.compare.pairing import Pair, Pairs, pair, pair_implementations
 from strobe.bench.compare.verdict import Row, Rule, gate
-from strobe.bench.latency import decide
+from strobe.bench.latency import decide, judge_repeats
 from strobe.bench.records import Latency, Record, make_id
+from strobe.bench.spec import Latency as Limit
 from strobe.bench.table import count_text
 from strobe.errors import UsageError
 
@@ -166,14 +167,21 @@ def join(records: Sequence[Record]) -> Record:
         first,
         samples=tuple(sample for record in records for sample in record.samples),
         repeats=tuple(repeat for record in records for repeat in record.repeats),
-        latency=_join_latencies([record.latency for record in records if record.latency is not None]),
+        latency=_join_latencies(records),
     )
 
 
-def _join_latencies(found: Sequence[Latency]) -> Latency | None:
-    """Return what all steps together say of the limit; of percentiles the greatest, for want of the steps."""
+def _join_latencies(records: Sequence[Record]) -> Latency | None:
+    """Return what all steps together say of the limit, as the runner would have judged them.
+
+    Of queries, which no record has one by one, the counts are added and the greatest percentiles taken.
+    """
+    found = [record.latency for record in records if record.latency is not None]
     if not found:
         return None
+    repeats = [repeat for record in records for repeat in record.repeats]
+    if repeats and records[0].metric == "throughput":
+        return judge_repeats(repeats, Limit(limit_ms=found[0].limit_ms, percentile=found[0].percentile))
     n, num_over = sum(one.n for one in found), sum(one.num_over for one in found)
     return msgspec.structs.replace(
         found[0],

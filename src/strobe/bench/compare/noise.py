@@ -64,11 +64,15 @@ _ASSUMPTION = _Scatter(ASSUMED, freedom=30, num_sessions=0)
 
 
 class History:
-    """What earlier sessions say about the noise of each benchmark."""
+    """What earlier sessions say about the noise of each benchmark; a result that is named twice counts once."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._logs: dict[tuple[RowKey, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        seen: set[str] = set()
         for record in records:
+            if record.id and record.id in seen:
+                continue
+            seen.add(record.id)
             place = record.environment
             # Uncommitted code may differ between two sessions: they prove nothing about noise. Nor do single trials,
             # nor what was measured until it differed.

@@ -44,6 +44,12 @@ class Added(LeftOut):
     __slots__ = ()
 
 
+class NotHere(LeftOut):
+    """One that A could not measure, nor B: the machine lacks something. Nothing is lost by that either."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """What can be compared, and for the rest why not."""
@@ -105,8 +111,11 @@ def newest(records: Iterable[Record]) -> dict[Place, Record]:
     return found
 
 
-def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = False) -> Pairs:
-    """Pair two sides, machine by machine; raises UsageError for two machines unless `across_systems`."""
+def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = False, here: str = "") -> Pairs:
+    """Pair two sides on one machine; raises UsageError for two machines unless `across_systems`.
+
+    Of several that both sides were measured on, `here` is the one that counts.
+    """
     of_a, of_b = (newest(one for one in side if not one.is_aside) for side in (a, b))
     pairs: list[Pair] = []
     left_out: list[LeftOut] = []
@@ -117,14 +126,16 @@ def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = Fal
             left_out.append(Added(row_name(record), _why_alone(record, of_a, "B")))
             continue
         met.add(found)
-        if reason := _obstacle(of_a[found], record):
+        if absent := _absent(of_a[found], record):
+            left_out.append(absent)
+        elif reason := _obstacle(of_a[found], record):
             left_out.append(LeftOut(row_name(record), reason))
         else:
             pairs.append(Pair(of_a[found], record))
     alone = [record for place, record in of_a.items() if place not in met]
-    left_out += [LeftOut(row_name(record), _why_alone(record, of_b, "A")) for record in alone]
+    left_out += [_absent(record) or LeftOut(row_name(record), _why_alone(record, of_b, "A")) for record in alone]
     if not across_systems:
-        pairs, others = _of_one_machine(pairs)
+        pairs, others = _of_one_machine(pairs, here)
         left_out += others
     return Pairs(tuple(pairs), tuple(left_out))
 
@@ -159,7 +170,9 @@ def pair_implementations(records: Iterable[Record]) -> Pairs:
             continue
         if (base := _counterpart(record, plain)) is None:
             reason = "no OOTB row of the same model, mode, configuration, batch, device and threads"
-            left_out.append(LeftOut(row_name(record), reason))
+            left_out.append(_absent(record) or LeftOut(row_name(record), reason))
+        elif absent := _absent(base, record):
+            left_out.append(absent)
         elif changed := _changed(base, record):
             left_out.append(LeftOut(row_name(record), changed))
         else:
@@ -186,6 +199,14 @@ def _counterpart(record: Record, plain: Sequence[Record]) -> Record | None:
     return max(rivals, key=lambda one: likeness(one.config, record.config), default=None)
 
 
+def _absent(a: Record, b: Record | None = None) -> LeftOut | None:
+    """Return a row that was left out by a side, which is no failure of it; None if both have tried."""
+    name = row_name(b or a)
+    if a.is_left_out:
+        return Added(name, f"in A {a.error}") if b and not b.is_left_out else NotHere(name, a.error or "")
+    return LeftOut(name, f"in B {b.error}") if b and b.is_left_out else None
+
+
 def _obstacle(a: Record, b: Record) -> str | None:
     if a.id and a.id == b.id:
         return "A and B are the same result"
@@ -206,20 +227,37 @@ def _changed(a: Record, b: Record) -> str | None:
     return None
 
 
-def _of_one_machine(pairs: Sequence[Pair]) -> tuple[list[Pair], list[LeftOut]]:
-    """Return the pairs of one machine, and the others as left out; raises UsageError if there are only others."""
-    same = [one for one in pairs if machine(one.a.environment) == machine(one.b.environment)]
-    others = [one for one in pairs if machine(one.a.environment) != machine(one.b.environment)]
-    if others and not same:
-        a, b = others[0].a.environment, others[0].b.environment
-        differing = "; ".join(f"{name}: {left} v. {right}" for name, left, right in hardware_diff(a, b)[:4])
-        raise UsageError(
-            f"{row_name(others[0].a)}: A and B are two machines ({differing}); "
-            "measure both on one, or compare the systems themselves with --systems"
-        )
-    return same, [
-        LeftOut(row_name(one.b), "measured on another machine in A; --systems compares them") for one in others
-    ]
+def _of_one_machine(pairs: Sequence[Pair], here: str) -> tuple[list[Pair], list[LeftOut]]:
+    """Return the pairs of one machine, and the others as left out; raises UsageError if nobody knows of which."""
+    others: list[Pair] = []
+    by_machine: dict[str, list[Pair]] = {}
+    for one in pairs:
+        name = machine(one.b.environment)
+        (by_machine.setdefault(name, []) if machine(one.a.environment) == name else others).append(one)
+    if others and not by_machine:
+        raise _refusal(others[0].a, others[0].b)
+    if len(by_machine) > 1 and here not in by_machine:
+        first, second = list(by_machine.values())[:2]
+        raise _refusal(first[0].a, second[0].b)
+    taken = by_machine.get(here) or next(iter(by_machine.values()), [])
+    elsewhere = [one for found in by_machine.values() if found is not taken for one in found]
+    left_out = [LeftOut(row_name(one.b), "measured on another machine in A; --systems compares them") for one in others]
+    return taken, [*left_out, *(LeftOut(row_name(one.b), _whose(one.b.environment)) for one in elsewhere)]
+
+
+def _whose(other: Environment) -> str:
+    name = other.host or other.cpu or other.hardware.get("cpu", "")
+    return f"measured on another machine{f' ({name})' if name else ''} in A and in B; compare it there"
+
+
+def _refusal(a: Record, b: Record) -> UsageError:
+    differing = "; ".join(
+        f"{name}: {left} v. {right}" for name, left, right in hardware_diff(a.environment, b.environment)[:4]
+    )
+    return UsageError(
+        f"{row_name(a)}: A and B are two machines ({differing}); "
+        "measure both on one, or compare the systems themselves with --systems"
+    )
 
 
 def machine(environment: Environment) -> str:

@@ -17,6 +17,8 @@ SPARE = ("N", "P", "UNIT")
 MAX_LINES = 20
 #: an upper bound beyond this is no figure
 _WILD = 1000.0
+#: a factor below this has its first digits behind those that others are cut at
+_TINY = 0.01
 _UNBOUNDED = "no bounds: a row has a single repeat"
 #: what a reviewer wants to see first
 _ORDER = ("incorrect", "failed", "slower", "faster", "inconclusive", "same")
@@ -44,6 +46,8 @@ def scores(row: Row) -> tuple[str, str]:
 
 def factor(value: float) -> str:
     """Return a speed-up: 1.05×."""
+    if value < _TINY:
+        return f"{value:.2g}×"
     return f"{value:.3f}×" if 0.9 < value < 1.1 else f"{value:.2f}×"
 
 
@@ -56,7 +60,11 @@ def span(low: float | None, high: float | None) -> str:
     """Return two bounds; a single repeat has none, and of two wild ones the upper means nothing."""
     if low is None or high is None:
         return "no bounds (n=1)"
-    return f"{low:.3f} to {high:.3f}" if high < _WILD else f"{low:.3f} or more"
+    return f"{_bound(low)} to {_bound(high)}" if high < _WILD else f"{_bound(low)} or more"
+
+
+def _bound(value: float) -> str:
+    return f"{value:.2g}" if value < _TINY else f"{value:.3f}"
 
 
 def p_text(p: float | None) -> str:
@@ -100,7 +108,7 @@ def markdown(
 
     Of two systems neither is to blame for being slower.
     """
-    outcome = "two systems" if are_systems else "worse" if found.is_worse else "not worse"
+    outcome = "two systems" if are_systems else _outcome(found)
     worth = [row for row in found.rows if row.verdict in _SIGNS or row.notes]
     worth.sort(key=lambda row: (_ORDER.index(row.verdict), _distance(row)))
     lines = [
@@ -108,13 +116,17 @@ def markdown(
         "",
         *(f"{line}  " for line in summary(found)),
     ]
-    tail = []
-    if found.missing:
-        rows = table.count_text(len(found.missing), "row")
-        tail += ["", f"Not compared: {rows}, such as `{found.missing[0].name}` ({_reason(found)})"]
+    facts = []
+    sorts = (("Not compared", found.missing), ("New in B", found.added), ("Left out by both sides", found.not_here))
+    for sort, left_out in sorts:
+        if left_out:
+            rows = table.count_text(len(left_out), "row")
+            facts.append(f"{sort}: {rows}, such as `{left_out[0].name}` ({_line(left_out[0].reason)})")
     if found.environment:
         named = "; ".join(f"{name}: {a or '–'} → {b or '–'}" for name, a, b in found.environment[:4])
-        tail += ["", _line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else ""))]
+        facts.append(_line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else "")))
+    # Two blanks end a line within a paragraph: the lines are for the rows.
+    tail = ["", *(f"{fact}  " for fact in facts)] if facts else []
     if link:
         tail += ["", f"[All results]({link})"]
     # Header, rule and a blank line before the table; one line for what does not fit.
@@ -128,13 +140,20 @@ def markdown(
     return "\n".join([*lines, *tail])
 
 
+def _outcome(found: Comparison) -> str:
+    """Return the heading's word: that nothing is worse is known only where all rows of A were decided."""
+    if found.is_worse:
+        return "worse"
+    if not found.is_open:
+        return "not worse"
+    counts = ((len(found.open_rows), "open"), (len(found.missing), "not compared"))
+    named = [f"{table.count_text(number, 'row')} {word}" for number, word in counts if number]
+    return f"inconclusive ({', '.join(named)})"
+
+
 def _line(text: str) -> str:
     """Return a text as one line: facts of a machine may hold anything."""
     return " ".join(text.split())
-
-
-def _reason(found: Comparison) -> str:
-    return _line(found.missing[0].reason)
 
 
 def _markdown_cells(row: Row) -> tuple[str, ...]:
@@ -173,6 +192,7 @@ def as_fields(found: Comparison) -> dict[str, Any]:
         "environment": [{"name": name, "a": a, "b": b} for name, a, b in found.environment],
         "counts": found.counts,
         "is_worse": found.is_worse,
+        "is_open": found.is_open,
         "alpha": found.rule.alpha,
         "threshold": found.rule.threshold,
     }

@@ -1,8 +1,8 @@
 """Which records a side is: what the words on the command line mean.
 
 A side is a results file, or within the default one a git commit (or branch, or tag), a record's id, `latest` or
-`previous` (the last session, and the one before it of the same rows). Commits and ids may be cut short, as with git.
-Results of uncommitted changes are not those of the commit below them.
+`previous` (the last session, and the one before it that shares most rows with it, on the same machine if any does).
+Commits and ids may be cut short, as with git. Results of uncommitted changes are not those of the commit below them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from strobe.bench.compare.pairing import row_key
+from strobe.bench.compare.pairing import newest, row_key
 from strobe.bench.records import Record
+from strobe.bench.table import count_text
 from strobe.bench.unfinished import read_results
 from strobe.errors import UsageError
 
@@ -34,7 +35,7 @@ def select(
         return read_results(Path(text))
     if text in WORDS:
         # Trials of a search and confirmations are sessions of their own, and none to compare with.
-        return _session(text, [one for one in records if not one.is_aside])
+        return _session(text, [one for one in records if not one.is_aside], report)
     for word in (text, commit_of(text) or ""):
         if found := _by_commit(word, records):
             if all(one.environment.is_dirty for one in found):
@@ -58,19 +59,33 @@ def _by_id(text: str, records: Sequence[Record]) -> list[Record]:
     return [one for one in records if len(text) >= _SHORTEST and (one.id.startswith(text) or one.id.endswith(text))]
 
 
-def _session(word: str, records: Sequence[Record]) -> list[Record]:
-    began = sorted({one.environment.started_at for one in records if one.environment.started_at}, reverse=True)
-    sessions = ([one for one in records if one.environment.started_at == moment] for moment in began)
-    if (latest := next(sessions, None)) is None:
+def _session(word: str, records: Sequence[Record], report: Callable[[str], None]) -> list[Record]:
+    sessions: dict[str, list[Record]] = {}
+    for record in records:
+        if moment := record.environment.started_at:
+            sessions.setdefault(moment, []).append(record)
+    began = sorted(sessions, reverse=True)
+    if not began:
         raise UsageError(f"`{word}` needs a session, and there is none; `strobe bench run` makes one")
+    latest = sessions[began[0]]
     if word == "latest":
         return latest
-    # Tests, load profiles and workloads share a file: what was done between has nothing to do with it.
-    rows = {row_key(one) for one in latest}
-    for session in sessions:
-        if any(row_key(one) in rows for one in session):
-            return session
+    # Tests, load profiles, workloads and other machines share a file: what was done between has nothing to do with it.
+    # A row that was measured again has, but says nothing of the others; max() takes the first, which is the newest.
+    likeness = {moment: _likeness(sessions[moment], latest) for moment in began[1:]}
+    found = max(likeness, key=likeness.__getitem__, default="")
+    if found and any(likeness[found]):
+        rows = count_text(len(set(map(row_key, latest))), "row")
+        report(f"previous: the session of {found}, with {likeness[found][1]} of the {rows} of the latest")
+        return sessions[found]
     raise UsageError(
         f"no session before the latest ({began[0]}) measured any of its rows; `strobe bench run` makes one, "
         "`strobe bench history` shows all"
     )
+
+
+def _likeness(session: Sequence[Record], latest: Sequence[Record]) -> tuple[int, int]:
+    """Return how many rows two sessions have in common on one machine, and on any."""
+    of_one = newest(session).keys() & newest(latest).keys()
+    of_any = set(map(row_key, session)) & set(map(row_key, latest))
+    return len(of_one), len(of_any)

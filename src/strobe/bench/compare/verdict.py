@@ -2,8 +2,8 @@
 
 *Faster* and *slower* need three things: a small p after the correction for the number of rows, bounds that exclude
 "equal", and a difference beyond both the noise floor and the threshold of what matters. *Same* needs bounds that lie
-within the threshold. Everything else is *inconclusive*, which is a result too. Correctness comes first: a row that
-computes the wrong thing has no speed.
+within the threshold. Everything else is *inconclusive*, which is a result too, and so are two sessions of which one had
+to share the machine. Correctness comes first: a row that computes the wrong thing has no speed.
 """
 
 from __future__ import annotations
@@ -63,11 +63,15 @@ class Row:
     notes: tuple[str, ...] = ()
     #: why it is inconclusive, if it is
     reason: str = ""
+    #: why no difference between its two sessions says anything about the code, if so
+    disturbance: str = ""
 
 
 def gate(a: Record, b: Record) -> tuple[Verdict, str] | None:
     """Return why a row has no speed to compare, if so."""
     for side, record in (("A", a), ("B", b)):
+        if record.is_left_out:
+            return "inconclusive", f"in {side} {record.error}"
         if record.error is not None or not record.samples:
             # Below its first line an error has the last words of the process, which are for the table.
             error = (record.error or "no samples").splitlines()[0]
@@ -75,6 +79,19 @@ def gate(a: Record, b: Record) -> tuple[Verdict, str] | None:
         if record.correctness is not None and not record.correctness.is_correct:
             return "incorrect", f"{side} is incorrect: error {_error_text(record)}"
     return None
+
+
+def disturbance(a: Record, b: Record) -> str:
+    """Return that others had the machine in most repeats of a side, if so: two sessions differ by that alone.
+
+    Repeats in turns share their neighbours, and need no such doubt.
+    """
+    sides = [side for side, record in (("A", a), ("B", b)) if _is_disturbed(record)]
+    return f"others used the CPUs in most repeats of {' and '.join(sides)}" if sides else ""
+
+
+def _is_disturbed(record: Record) -> bool:
+    return 2 * sum(repeat.is_disturbed for repeat in record.repeats) > len(record.repeats)
 
 
 def _error_text(record: Record) -> str:

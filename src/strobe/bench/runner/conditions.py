@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from strobe.bench import stats
+from strobe.bench.records import OTHERS, STEAL
 from strobe.bench.runner.loop import Samples, Warm, call_share
 
 MAX_STEAL_PERCENT = 2.0
@@ -79,9 +80,9 @@ def disturbances(between: Between, *, is_alone: bool = True) -> tuple[str, ...]:
     found = []
     if between.after.wall_s - between.before.wall_s >= _SHORTEST_S:
         if (steal := between.steal_percent) is not None and steal > MAX_STEAL_PERCENT:
-            found.append(f"steal {steal:.0f} %")
+            found.append(f"{STEAL}{steal:.0f} %")
         if is_alone and (others := between.others_percent) is not None and others > MAX_OTHERS_PERCENT:
-            found.append(f"other processes used {others:.0f} % of the CPUs")
+            found.append(f"{OTHERS}{others:.0f} % of the CPUs")
     return tuple(found)
 
 

@@ -105,15 +105,7 @@ def _status(served: Served) -> LatencyStatus:
 
 def _latency(cell: Cell, repeats: Sequence[Repeat]) -> Latency | None:
     limit = cell.benchmark.latency
-    if limit is None:
-        return None
-    judged = latency.judge([value for repeat in repeats for value in repeat.wall_s], limit)
-    if any(repeat.inner_loops > 1 for repeat in repeats):
-        # Means of several steps hide late ones and timely ones, unless even all of them together kept the limit.
-        longest = max(max(repeat.wall_s) * repeat.inner_loops for repeat in repeats)
-        if 1e3 * longest > limit.limit_ms:
-            return msgspec.structs.replace(judged, status="undecided")
-    return judged
+    return None if limit is None else latency.judge_repeats(repeats, limit)
 
 
 def _worst(checks: Sequence[Correct | None]) -> Correct | None:

@@ -24,7 +24,7 @@ from strobe.bench.runner.nodes import Follower, Leader
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.process import Failure, run_repeat
 from strobe.bench.runner.rows import blank_record, fill_record
-from strobe.bench.seal import make_seal
+from strobe.bench.seal import is_sealed, make_seal
 from strobe.bench.user_file import is_file_name
 from strobe.errors import Error
 
@@ -58,6 +58,8 @@ class Results:
 class _Row:
     cell: Cell
     record: Record
+    #: over all of its code, which nodes have in common; the record's may be of less
+    seal: str = ""
     outcomes: list[Outcome] = field(default_factory=list)
     failure: Failure | None = None
     #: how long its repeats took so far
@@ -127,7 +129,7 @@ class _Session:
             return run_repeat(row.cell, self._options, is_checked=turn == 0)
         return leader.run(
             row.cell,
-            seal=row.record.seal,
+            seal=row.seal,
             repeat=turn,
             part=lambda meeting, blame: self._part(meeting, blame, row, turn),
         )
@@ -138,7 +140,7 @@ class _Session:
             row = rows.get((turn.key, turn.batch_size))
             if row is None:
                 follower.done(Failure(f"was not asked for {turn.key} B={turn.batch_size}; {_SAME}"))
-            elif row.record.seal != turn.seal:
+            elif row.seal != turn.seal:
                 follower.done(row.failure or Failure(f"has other code than node 0; {_SAME}"))
             else:
                 self._repeat(row, turn.repeat, partial(self._part, turn.meeting, follower.blame))
@@ -218,8 +220,9 @@ def _source_of(cell: Cell) -> Path:
 def _begin(cell: Cell, options: Options, environment: Environment) -> _Row:
     """Return the row before anything is measured; it has failed already if nobody could tell what it measures."""
     try:
-        seal = make_seal(cell.benchmark).text
+        found = make_seal(cell.benchmark)
+        carried = found.text if is_sealed(cell.benchmark, options.files) else found.text_of_specification
     except (Error, ImportError, OSError, SyntaxError, TypeError, ValueError) as exc:
         failure = Failure(f"cannot be sealed: {type(exc).__name__}: {exc}")
         return _Row(cell, blank_record(cell, options, environment, ""), failure=failure)
-    return _Row(cell, blank_record(cell, options, environment, seal))
+    return _Row(cell, blank_record(cell, options, environment, carried), found.text)

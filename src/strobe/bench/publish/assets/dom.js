@@ -38,7 +38,7 @@ const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 const signed = (share) => `${share >= 0 ? "+" : "−"}${percent(Math.abs(share))}`;
 const short = (commit) => (commit ? commit.slice(0, 8) + (commit.endsWith("+") ? "+" : "") : "unknown commit");
 const day = (text) => (text ? text.slice(0, 16).replace("T", " ") + " UTC" : "");
-const speedup = (value) => `${value.toFixed(value > 0.9 && value < 1.1 ? 3 : 2)}×`;
+const speedup = (value) => `${value < 0.01 ? Number(value.toPrecision(2)) : value.toFixed(value > 0.9 && value < 1.1 ? 3 : 2)}×`;
 
 const VERDICTS = { faster: "good", slower: "bad", incorrect: "bad", failed: "bad", inconclusive: "warn", same: "plain" };
 
