@@ -55,14 +55,14 @@ def test_the_suite_is_what_it_was_sealed_as() -> None:
 def test_a_file_that_was_never_sealed_promises_nothing_about_its_code(model: Path) -> None:
     one = _benchmark(model)
     before = seal.make_seal(one)
-    assert not seal.is_sealed(one)
+    assert not registry.is_sealed(one)
     model.write_text(SOURCE.replace("2 * index", "index << 1"))
     assert seal.make_seal(one).text != before.text
     assert seal.make_seal(one).text_of_specification == before.text_of_specification
     assert seal.make_seal(replace(one, units="GB/s")).text_of_specification != before.text_of_specification
     seal.write_seals({one.key: before}, seal.seals_beside(model))
-    assert seal.is_sealed(one)
-    assert not seal.is_sealed(replace(one, config="b"))  # a new one, which the seals do not name yet
+    assert registry.is_sealed(one)
+    assert not registry.is_sealed(replace(one, config="b"))  # a new one, which the seals do not name yet
 
 
 def test_the_seals_are_beside_the_file_that_declares(model: Path, tmp_path: Path) -> None:
@@ -70,12 +70,12 @@ def test_the_seals_are_beside_the_file_that_declares(model: Path, tmp_path: Path
     one = replace(_benchmark(model), workload="some.package:Model")
     declaring = tmp_path / "bench.py"
     seal.write_seals({one.key: seal.make_seal(_benchmark(model))}, seal.seals_beside(declaring))
-    assert not seal.is_sealed(one)
-    assert seal.is_sealed(one, [model, declaring])
+    assert not registry.is_sealed(one)
+    assert registry.is_sealed(one, [model, declaring])
 
 
 def test_the_suite_is_sealed() -> None:
-    assert all(seal.is_sealed(one) for one in registry.builtin())
+    assert all(registry.is_sealed(one) for one in registry.builtin())
 
 
 def test_a_changed_model_breaks_the_seal_and_is_named(model: Path) -> None:

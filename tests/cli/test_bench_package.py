@@ -72,8 +72,8 @@ class Site:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        path = os.pathsep.join(filter(None, [str(self.root), os.environ.get("PYTHONPATH")]))
-        self.environment = {**os.environ, "PYTHONPATH": path, "STROBE_HOME": str(root)}
+        found_in = os.pathsep.join(filter(None, [str(self.root), os.environ.get("PYTHONPATH")]))
+        self.environment = {**os.environ, "PYTHONPATH": found_in, "STROBE_HOME": str(root)}
         know_peaks(root)
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:

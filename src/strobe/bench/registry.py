@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from strobe.bench.seal import SEALS, seals_beside
+from strobe.bench.seal import SEALS, Seal, read_seals, seals_beside
 from strobe.bench.spec import Benchmark, Tier, likeness, without_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
@@ -77,9 +77,19 @@ def of_file(path: Path) -> Collection:
     return Collection(str(path), load_file(path), seals_beside(path))
 
 
-def collections(files: Iterable[Path] = ()) -> list[Collection]:
-    """Return all there are, with those of some files."""
-    return [suite(), *installed(), *map(of_file, files)]
+def kept_seals(files: Iterable[Path] = ()) -> dict[str, Seal]:
+    """Return what is sealed, by key: the suite, what packages have sealed, and what has been in some files."""
+    kept: dict[str, Seal] = {}
+    for path in (SEALS, *(one.seals for one in installed()), *map(seals_beside, files)):
+        kept |= read_seals(path)
+    return kept
+
+
+def is_sealed(benchmark: Benchmark, files: Iterable[Path] = ()) -> bool:
+    """Whether a benchmark is held to its code; what nobody sealed is free to change, and may be there to show that."""
+    module = benchmark.workload.rpartition(":")[0]
+    own = [Path(module)] if is_file_name(module) else []
+    return benchmark.key in kept_seals((*files, *own))
 
 
 def _seals_of(module: str) -> Path:

@@ -113,18 +113,6 @@ def seals_beside(path: Path) -> Path:
     return path.with_suffix(".seals.json")
 
 
-def is_sealed(benchmark: Benchmark, files: Iterable[Path] = ()) -> bool:
-    """Whether a benchmark is held to its code: the suite's are, one of a file since the seals beside it name it.
-
-    What nobody sealed is free to change, and may be there to measure just that: the code that it imports.
-    """
-    module = benchmark.workload.rpartition(":")[0]
-    own = [Path(module)] if is_file_name(module) else []
-    if not own and _suite().find(module) is not None:
-        return True
-    return any(benchmark.key in read_seals(seals_beside(path)) for path in (*files, *own))
-
-
 def write_seals(seals: Mapping[str, Seal], path: Path = SEALS) -> None:
     """Write seals, one benchmark a line, so that a change of one is a change of one line."""
     lines = [f"{json.dumps(key)}: {msgspec.json.encode(seals[key]).decode()}" for key in sorted(seals)]

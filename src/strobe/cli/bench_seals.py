@@ -33,10 +33,7 @@ def find_changed(args: argparse.Namespace, cells: Sequence[Cell], options: Optio
     from strobe.errors import UsageError
 
     benchmarks = {cell.benchmark.key: cell.benchmark for cell in cells}
-    kept: dict[str, seal.Seal] = {}
-    for collection in registry.collections(options.files):
-        kept |= seal.read_seals(collection.seals)
-    broken = seal.find_broken(benchmarks.values(), kept)
+    broken = seal.find_broken(benchmarks.values(), registry.kept_seals(options.files))
     refused = [one for one in broken if benchmarks[one.key].implementation == "OOTB"]
     if refused and not args.changed:
         raise UsageError(f"{'; '.join(map(str, refused))}; or measure it as it is, in rows that say so: {_FLAG}")

@@ -19,12 +19,13 @@ import msgspec
 
 from strobe.bench import machine
 from strobe.bench.records import Environment, Record
+from strobe.bench.registry import is_sealed
 from strobe.bench.runner.message import Meeting, Outcome
 from strobe.bench.runner.nodes import Follower, Leader
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.process import Failure, run_repeat
 from strobe.bench.runner.rows import blank_record, fill_record
-from strobe.bench.seal import is_sealed, make_seal
+from strobe.bench.seal import make_seal
 from strobe.bench.user_file import is_file_name
 from strobe.errors import Error
 
