@@ -1,4 +1,4 @@
-"""What a worker says about the compiler of our own kernels."""
+"""What a worker says about the compiler of our own kernels, torch, and switches that are set."""
 
 from __future__ import annotations
 
@@ -90,6 +90,33 @@ def test_it_is_the_one_that_kernels_are_built_with(
     with pytest.raises(Error) as failure:
         native.load_kernels.__wrapped__("fp32_linear")
     assert str(failure.value).startswith(f"{software.find_compiler()} cannot compile fp32_linear.c")
+
+
+def test_switches_that_change_results_are_named() -> None:
+    wanted = {
+        "ATEN_CPU_CAPABILITY": "default",
+        "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True",
+        "NVIDIA_TF32_OVERRIDE": "0",
+        "MALLOC_ARENA_MAX": "1",
+        "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+        "LD_PRELOAD": "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
+        "HIP_LAUNCH_BLOCKING": "1",
+        "OMP_NUM_THREADS": "2",
+    }
+    others = {
+        "PATH": "/bin",
+        "CUDA_VISIBLE_DEVICES": "1",
+        "HIP_VISIBLE_DEVICES": "1",
+        "ROCR_VISIBLE_DEVICES": "1",
+        "NVIDIA_VISIBLE_DEVICES": "GPU-6d7f",
+        "TORCH_HOME": "/cache",
+    }
+    assert software.switches({**wanted, **others}) == wanted
+
+
+def test_no_secret_is_a_switch() -> None:
+    secrets = {"NVIDIA_API_KEY": "nvapi-0123456789abcdef", "TORCH_HUB_TOKEN": "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"}
+    assert software.switches(secrets) == {}
 
 
 def test_cudas_and_cudnns_versions_are_those_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
