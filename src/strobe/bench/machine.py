@@ -10,10 +10,12 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
+
+import msgspec
 
 from strobe.bench.records import Environment
 from strobe.environment.repository import find_repository
@@ -44,6 +46,17 @@ def describe(
         file_system=_file_system(directory) if directory else "",
         load_average=_load_average(),
         started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
+
+
+def on_cards(environment: Environment, names: Sequence[str]) -> Environment:
+    """Return the environment of what runs on these cards: with others, the same machine is another system."""
+    if not names:
+        return environment
+    # Each once: rows of one and of eight devices are of one system.
+    accelerator = ", ".join(dict.fromkeys(names))
+    return msgspec.structs.replace(
+        environment, accelerator=accelerator, hardware={**environment.hardware, "accelerator": accelerator}
     )
 
 

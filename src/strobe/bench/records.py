@@ -45,6 +45,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     python: str = ""
     file_system: str = ""
     load_average: float | None = None
+    #: the cards that it ran on; all that the machine has are `accelerators` of its hardware
     accelerator: str = ""
     started_at: str = ""
     #: what does not change without a screwdriver: cpu, its flags and caches, memory, accelerator, hypervisor

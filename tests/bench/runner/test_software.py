@@ -119,13 +119,19 @@ def test_no_secret_is_a_switch() -> None:
     assert software.switches(secrets) == {}
 
 
-def test_cudas_and_cudnns_versions_are_those_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("cuda", "hip", "expected"), [("12.8", None, {"cuda": "12.8"}), (None, "6.4.43483", {"hip": "6.4.43483"})]
+)
+def test_versions_of_cuda_rocm_and_cudnn_are_those_of_torch(
+    cuda: str | None, hip: str | None, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch = SimpleNamespace(
         __config__=SimpleNamespace(show=lambda: "  - GCC 13.3"),
         __version__="2.9.0",
-        version=SimpleNamespace(cuda="12.8"),
+        version=SimpleNamespace(cuda=cuda, hip=hip),
         backends=SimpleNamespace(cudnn=SimpleNamespace(version=lambda: 91002)),
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     found = software.describe(1)
-    assert (found["cuda"], found["cudnn"]) == ("12.8", "91002")
+    assert {name: found[name] for name in ("cuda", "hip") if name in found} == expected
+    assert found["cudnn"] == "91002"

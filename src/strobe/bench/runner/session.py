@@ -19,6 +19,7 @@ import msgspec
 
 from strobe.bench import machine
 from strobe.bench.records import Environment, Record
+from strobe.bench.runner.device import names_of
 from strobe.bench.runner.message import Meeting, Outcome
 from strobe.bench.runner.nodes import Follower, Leader
 from strobe.bench.runner.options import Cell, Options
@@ -216,7 +217,11 @@ def _source_of(cell: Cell) -> Path:
 
 
 def _begin(cell: Cell, options: Options, environment: Environment) -> _Row:
-    """Return the row before anything is measured; it has failed already if nobody could tell what it measures."""
+    """Return the row before anything is measured; it has failed already if nobody could tell what it measures.
+
+    Its cards are known before, too, so that a row that fails belongs to the same system as those that do not.
+    """
+    environment = machine.on_cards(environment, names_of(options.device, cell.benchmark.devices, options.python))
     try:
         seal = make_seal(cell.benchmark).text
     except (Error, ImportError, OSError, SyntaxError, TypeError, ValueError) as exc:

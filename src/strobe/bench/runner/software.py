@@ -48,6 +48,8 @@ def describe(threads: int) -> dict[str, str]:
         )
         if torch.version.cuda:
             found["cuda"] = str(torch.version.cuda)
+        if torch.version.hip:
+            found["hip"] = str(torch.version.hip)
         if number := torch.backends.cudnn.version():
             found["cudnn"] = str(number)
     # Whether or not this workload has kernels in C: what rows of one session say must not differ for that.
