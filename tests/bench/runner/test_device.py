@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from strobe.bench import registry
-from strobe.bench.records import Environment
+from strobe.bench.records import NOT_HERE, Environment
 from strobe.bench.runner.device import refuse_missing
 from strobe.bench.runner.options import Cell, Options
+from strobe.bench.runner.process import Failure, run_repeat
 from strobe.bench.runner.session import _begin
 from strobe.cli import USAGE, main
 from strobe.errors import UsageError
@@ -70,6 +71,25 @@ def test_rows_of_one_card_and_of_two_alike_are_of_one_system(tmp_path: Path) -> 
 
 def test_a_row_on_the_cpu_has_the_fingerprint_of_its_machine(tmp_path: Path) -> None:
     assert _environment(_python(tmp_path, ["NVIDIA H100"]), "cpu") == Environment(hardware={"cpu": "EPYC"})
+
+
+def _fail(python: str, device: str) -> str:
+    cell = Cell(registry.find_one("own/micro/test/Facts-2dev", [OWN]), 1)
+    outcome = run_repeat(cell, Options(device=device, python=python, files=(OWN,)), is_checked=False)
+    assert isinstance(outcome, Failure)
+    return outcome.text
+
+
+def test_a_row_of_more_devices_than_there_are_cards_is_left_out(tmp_path: Path) -> None:
+    python = _python(tmp_path, ["H100"])
+    assert _fail(python, "cuda") == f"{NOT_HERE}needs 2 cards, torch finds 1"
+
+
+def test_a_row_of_several_devices_is_not_put_on_one_card(tmp_path: Path) -> None:
+    python = _python(tmp_path, ["H100", "H100"])
+    assert _fail(python, "cuda:1").startswith(f"{NOT_HERE}needs 2 cards, and --device cuda:1 is one of them")
+    # With enough of them it is tried, which this stand-in of an interpreter is not up to.
+    assert _fail(python, "cuda").startswith("ended before it was done")
 
 
 @pytest.mark.frameworks

@@ -45,6 +45,17 @@ def refuse_missing(device: str, python: str) -> None:
         raise UsageError(f"--device {device}: there is no such card, torch counts {len(cards.names)} from cuda:0 on")
 
 
+def find_shortage(device: str, count: int, python: str) -> str | None:
+    """Return what a row of so many devices lacks, if it does: it takes a card for each, from the first on."""
+    kind, _, number = device.partition(":")
+    if kind != "cuda" or count == 1:
+        return None
+    if number:
+        return f"needs {count} cards, and --device {device} is one of them; --device cuda takes as many as a row has"
+    cards = find_cards(python)
+    return f"needs {count} cards, torch finds {len(cards.names)}" if cards and len(cards.names) < count else None
+
+
 def names_of(device: str, count: int, python: str) -> tuple[str, ...]:
     """Return the names of the cards that a row of so many devices runs on; none on CPUs, or where nobody can tell."""
     kind, _, number = device.partition(":")

@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from strobe.bench.records import NOT_HERE
+from strobe.bench.runner.device import find_shortage
 from strobe.bench.runner.group import free_ports, variables
 from strobe.bench.runner.launcher import without_launcher
 from strobe.bench.runner.memory import TreeMemory, available_bytes, descendants
@@ -80,7 +81,7 @@ def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
         return f"needs {benchmark.nodes} nodes; run it on each with --node N --master HOST:PORT"
     if benchmark.needs_cuda and not options.device.startswith("cuda"):
         return "needs CUDA"
-    return None
+    return find_shortage(options.device, benchmark.devices, options.python)
 
 
 def _run_in(
