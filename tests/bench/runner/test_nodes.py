@@ -98,6 +98,14 @@ def test_a_wrong_output_there_makes_the_row_wrong_and_memory_is_that_of_both(mas
     assert found.repeat.peak_rss_bytes == 42
 
 
+def test_each_kind_of_machine_is_named_once(master: str) -> None:
+    here, there = (msgspec.structs.replace(FINE, machines=(name,)) for name in ("a", "b"))
+    alike, unlike = _meet(master, [here, here], [lambda node: here, lambda node: there])
+    assert isinstance(alike, Outcome)
+    assert isinstance(unlike, Outcome)
+    assert (alike.machines, unlike.machines) == (("a",), ("a", "b"))
+
+
 def test_a_failure_there_ends_the_turn_here_and_the_next_goes_on(master: str) -> None:
     first, second = _meet(master, [None, FINE], [lambda node: Failure("RuntimeError: no"), lambda node: FINE])
     assert isinstance(first, Failure)

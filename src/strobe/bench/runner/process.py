@@ -246,7 +246,7 @@ def _last_lines(directory: Path, rank: int) -> list[str]:
 
 
 def join_ranks(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return rank 0's outcome with the memory of all ranks, the cards' too, and the worst of their checks."""
+    """Return rank 0's outcome with the memory of all ranks, the cards' too, their machines, and the worst check."""
     first = outcomes[0]
     checks = [outcome.correctness for outcome in outcomes if outcome.correctness is not None]
     wrong = next((check for check in checks if not check.is_correct), None)
@@ -255,6 +255,7 @@ def join_ranks(outcomes: Sequence[Outcome]) -> Outcome:
     return msgspec.structs.replace(
         first,
         correctness=wrong or first.correctness,
+        machines=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.machines)),
         repeat=msgspec.structs.replace(
             first.repeat, peak_rss_bytes=peak, peak_card_bytes=sum(cards) if cards else None
         ),

@@ -146,7 +146,10 @@ class _Session:
                 follower.done(row.failure or row.outcomes[-1])
 
     def _part(self, meeting: Meeting, blame: Callable[[], str | None], row: _Row, turn: int) -> Outcome | Failure:
-        return run_repeat(row.cell, self._options, is_checked=turn == 0, meeting=meeting, blame=blame)
+        outcome = run_repeat(row.cell, self._options, is_checked=turn == 0, meeting=meeting, blame=blame)
+        if isinstance(outcome, Failure):
+            return outcome
+        return msgspec.structs.replace(outcome, machines=(row.record.environment.fingerprint,))
 
     def _has_time_for(self, row: _Row) -> bool:
         budget_s = self._options.budget_s
