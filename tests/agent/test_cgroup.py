@@ -1,4 +1,4 @@
-"""Memory limits of control groups, from a stand-in for /proc and /sys/fs/cgroup."""
+"""Limits of control groups, from a stand-in for /proc and /sys/fs/cgroup."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strobe.agent.cgroup import free_bytes, read_memory
+from strobe.agent.cgroup import cpu_quota, free_bytes, read_memory, throttled_s
 
 _MB = 1 << 20
 
@@ -91,3 +91,39 @@ def test_free_is_what_the_fullest_group_above_has_left(tmp_path: Path) -> None:
     )
     assert free_bytes(7, proc=tmp_path / "proc", mount=tmp_path / "cg") == 15 * _MB
     assert free_bytes(8, proc=tmp_path / "proc", mount=tmp_path / "cg") is None
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"cg/job/cpu.max": "150000 100000\n", "cg/job/step/cpu.max": "max 100000\n"}, 1.5),
+        ({"cg/job/cpu.max": "400000 100000\n", "cg/job/step/cpu.max": "50000 100000\n"}, 0.5),
+        ({"cg/cpu.max": "200000 100000\n"}, 2.0),
+        ({"cg/job/cpu.max": "max 100000\n"}, None),
+        ({}, None),
+    ],
+)
+def test_the_tightest_cpu_quota_counts(files: dict[str, str], expected: float | None, tmp_path: Path) -> None:
+    _write(tmp_path, {"proc/7/cgroup": "0::/job/step\n", **files})
+    assert cpu_quota(7, proc=tmp_path / "proc", mount=tmp_path / "cg") == expected
+
+
+@pytest.mark.parametrize(("quota", "expected"), [("250000", 2.5), ("-1", None)])
+def test_the_cpu_quota_of_version_1(quota: str, expected: float | None, tmp_path: Path) -> None:
+    files = {"cg/cpu/x/cpu.cfs_quota_us": f"{quota}\n", "cg/cpu/x/cpu.cfs_period_us": "100000\n"}
+    _write(tmp_path, {"proc/7/cgroup": "5:cpu,cpuacct:/x\n4:memory:/x\n0::/\n", **files})
+    assert cpu_quota(7, proc=tmp_path / "proc", mount=tmp_path / "cg") == expected
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "expected"),
+    [
+        ("0::/\n", {"cg/cpu.stat": "usage_usec 9\nnr_throttled 3\nthrottled_usec 1500000\n"}, 1.5),
+        ("1:cpu:/x\n", {"cg/cpu/x/cpu.stat": "nr_throttled 3\nthrottled_time 2500000000\n"}, 2.5),
+        ("0::/\n", {"cg/cpu.stat": "usage_usec 9\n"}, 0.0),
+        ("", {}, 0.0),
+    ],
+)
+def test_how_long_a_quota_held_cpus_back(groups: str, files: dict[str, str], expected: float, tmp_path: Path) -> None:
+    _write(tmp_path, {"proc/7/cgroup": groups, **files})
+    assert throttled_s(7, proc=tmp_path / "proc", mount=tmp_path / "cg") == expected

@@ -175,6 +175,13 @@ class Unlike(Plain):
         return float(index)
 
 
+class Errs(Plain):
+    """Gives the wrong answer on one rank alone."""
+
+    def step(self, index: int) -> float:
+        return index + float(os.environ["RANK"] == str(self.parameters["wrong"]))
+
+
 class Brood(Plain):
     """Leaves the eating to a child, which lives in a session of its own and would outlive its parents."""
 
@@ -229,6 +236,7 @@ BENCHMARKS = [
         _one(config=f"Unlike-{rank}-2nodes", workload=f"{__file__}:Unlike", nodes=2, parameters={"failing": rank})
         for rank in range(2)
     ),
+    _one(config="Errs-1-2nodes", workload=f"{__file__}:Errs", nodes=2, parameters={"wrong": 1}),
     replace(_of(Sleep, parameters={"ms": 5}, latency=Latency(limit_ms=200, percentile=99)), config="Serves"),
     *(_of(workload) for workload in (Brood, Lingers, Aborts)),
     _one(config="Fails-2dev", workload=f"{__file__}:Fails", devices=2),

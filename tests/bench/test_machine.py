@@ -1,4 +1,4 @@
-"""Whether the code that is measured is that of its commit."""
+"""Whether the code that is measured is that of its commit, and what a machine is known by."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from strobe.agent import cgroup
 from strobe.bench import machine
 
 
@@ -64,6 +65,22 @@ def test_code_that_git_cannot_tell_of_does_not_count_as_committed(
     assert _is_dirty(repository)
     monkeypatch.setenv("PATH", "")  # no git at all
     assert _is_dirty(repository)
+
+
+@pytest.mark.parametrize(
+    ("quota", "cpus", "fact"),
+    [(None, 8, None), (8.0, 8, None), (16.0, 8, None), (2.0, 2, "2"), (1.5, 2, "1.5"), (0.25, 1, "0.25")],
+)
+def test_a_container_has_the_cpus_that_its_quota_allows(
+    quota: float | None, cpus: int, fact: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_allowed_cpus", lambda: 8)
+    monkeypatch.setattr(cgroup, "cpu_quota", lambda pid: quota)
+    assert machine.usable_cpus() == cpus
+    found = machine.describe()
+    assert found.cpu_count == cpus
+    assert found.hardware["cpus"] == str(cpus)
+    assert found.hardware.get("cpu_quota") == fact
 
 
 @pytest.mark.parametrize(

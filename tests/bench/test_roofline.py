@@ -56,7 +56,15 @@ def test_each_precision_has_its_peak_but_none_below_fp32() -> None:
 
 
 def test_peaks_of_another_probe_are_not_taken() -> None:
-    assert system_name("f", "2.13", "cpu", 2).endswith("probe=4")
+    assert system_name("f", "2.13", "cpu", 2, {}).endswith("probe=4")
+
+
+def test_peaks_are_kept_apart_for_switches_that_change_speed() -> None:
+    plain = system_name("f", "2.13", "cpu", 2, {})
+    assert plain == "f torch=2.13 cpu threads=2 probe=4"
+    slow, slower = (system_name("f", "2.13", "cpu", 2, {"ATEN_CPU_CAPABILITY": value}) for value in ("avx2", "default"))
+    assert len({plain, slow, slower}) == 3
+    assert system_name("f", "2.13", "cpu", 2, {"OMP_NUM_THREADS": "7"}) == plain
 
 
 def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:

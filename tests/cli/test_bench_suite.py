@@ -86,6 +86,21 @@ def test_mistakes_are_usage_errors(arguments: list[str], capsys: pytest.CaptureF
     assert capsys.readouterr().err.startswith("strobe: ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["own/micro/test/Plain", "--node", "1"], "--node 1 needs --master HOST:PORT"),
+        (["own/micro/test/Facts-2nodes", "--node", "-1", "--master", "localhost:1"], "--node counts from 0, got -1"),
+        (["own/micro/test/Facts-2nodes", "--node", "2", "--master", "localhost:1"], "the last node is 1"),
+    ],
+)
+def test_a_node_that_would_measure_nothing_is_refused(
+    arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "run", *arguments, *QUICK]) == USAGE
+    assert reason in capsys.readouterr().err
+
+
 def test_no_results_yet(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "table"]) == USAGE
     assert "`strobe bench run` makes some" in capsys.readouterr().err

@@ -6,15 +6,19 @@ measures knows, such as torch's version, comes from there (`strobe.bench.runner.
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 
+import msgspec
+
+from strobe.agent import cgroup
 from strobe.bench.records import Environment
 from strobe.environment.repository import find_repository
 
@@ -47,11 +51,33 @@ def describe(
     )
 
 
+def on_cards(environment: Environment, names: Sequence[str]) -> Environment:
+    """Return the environment of what runs on these cards: with others, the same machine is another system."""
+    if not names:
+        return environment
+    # Each once: rows of one and of eight devices are of one system.
+    accelerator = ", ".join(dict.fromkeys(names))
+    return msgspec.structs.replace(
+        environment, accelerator=accelerator, hardware={**environment.hardware, "accelerator": accelerator}
+    )
+
+
 def usable_cpus() -> int:
-    """Return how many CPUs this process may run on."""
+    """Return how many CPUs this process may keep busy: those it may run on, or as its container's quota allows."""
+    quota = _cpu_quota()
+    return _allowed_cpus() if quota is None else math.ceil(quota)
+
+
+def _allowed_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 0
+
+
+def _cpu_quota() -> float | None:
+    """Return the quota of this process's control group in CPUs, where it is less than those that it may run on."""
+    quota = cgroup.cpu_quota(os.getpid())
+    return quota if quota is not None and quota < _allowed_cpus() else None
 
 
 def _load_average() -> float | None:
@@ -74,6 +100,7 @@ def _describe_hardware() -> dict[str, str]:
         "cpu": _cpu_model(),
         "architecture": platform.machine(),
         "cpus": str(usable_cpus()),
+        "cpu_quota": f"{quota:g}" if (quota := _cpu_quota()) is not None else "",
         # Rounded, because kernels of one machine keep more or less of it for themselves.
         "memory_gb": str(round(_memory_bytes() / 2**30)),
         "flags": " ".join(sorted(flag for flag in facts.get("flags", "").split() if flag.startswith(_TELLING_FLAGS))),

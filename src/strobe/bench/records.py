@@ -35,6 +35,7 @@ NOT_HERE = "not on this machine: "
 #: how doubts about a repeat begin where somebody else had the CPUs
 STEAL = "steal "
 OTHERS = "other processes used "
+QUOTA = "the container's quota held back "
 
 Better = Literal["less", "more"]
 LatencyStatus = Literal["met", "missed", "undecided"]
@@ -52,6 +53,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     python: str = ""
     file_system: str = ""
     load_average: float | None = None
+    #: the cards that it ran on; all that the machine has are `accelerators` of its hardware
     accelerator: str = ""
     started_at: str = ""
     #: what does not change without a screwdriver: cpu, its flags and caches, memory, accelerator, hypervisor
@@ -99,7 +101,7 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def is_disturbed(self) -> bool:
         """Whether others had a part of the CPUs meanwhile: what it shows is theirs as well."""
-        return any(reason.startswith((STEAL, OTHERS)) for reason in self.noisy)
+        return any(reason.startswith((STEAL, OTHERS, QUOTA)) for reason in self.noisy)
 
 
 class Latency(msgspec.Struct, frozen=True, kw_only=True):

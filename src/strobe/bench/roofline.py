@@ -2,14 +2,16 @@
 
 Peaks are a large matrix product per precision (in 32 and 8 bits the better of torch's and our own) and the better of
 copy and triad over memory, measured in a process of their own with the same threads (`peak_probe`) and kept per
-hardware, torch and number of threads. The fraction is the least time over the measured one; a step whose data fits into
-a cache may exceed what memory allows.
+hardware, torch, number of threads and switches that are set. The fraction is the least time over the measured one; a
+step whose data fits into a cache may exceed what memory allows.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -65,14 +67,17 @@ def store_at(home: Path) -> PeakStore:
     return PeakStore(home / "bench" / "peaks.json")
 
 
-def system_name(fingerprint: str, torch: str, device: str, threads: int) -> str:
-    """Return what peaks are kept under."""
-    return f"{fingerprint} torch={torch} {device} threads={threads} probe={_PROBE}"
+def system_name(fingerprint: str, torch: str, device: str, threads: int, switches: Mapping[str, str]) -> str:
+    """Return what peaks are kept under; `switches` are the variables that change speed."""
+    # The probe sets those of threads itself.
+    text = "\n".join(f"{name}={switches[name]}" for name in sorted(switches) if not name.endswith("_NUM_THREADS"))
+    mark = f" switches={hashlib.sha256(text.encode()).hexdigest()[:12]}" if text else ""
+    return f"{fingerprint} torch={torch} {device} threads={threads}{mark} probe={_PROBE}"
 
 
 def measure_peaks(python: str, device: str, threads: int) -> Peaks:
     """Measure in a fresh process; takes several seconds."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     try:
         done = subprocess.run(
             [python, "-m", "strobe.bench.peak_probe", device, str(threads)],

@@ -162,7 +162,7 @@ def system_title(record: Record) -> str:
     """Return what the system of a record is called above its table."""
     environment = record.environment
     parts = [environment.cpu, f"{environment.cpu_count} CPUs", f"{environment.memory_bytes / 2**30:.0f} GiB"]
-    if accelerators := environment.hardware.get("accelerators"):
+    if accelerators := environment.accelerator or environment.hardware.get("accelerators"):
         parts.append(accelerators)
     if torch := environment.software.get("torch"):
         parts.append(f"torch {torch}")

@@ -56,14 +56,19 @@ def known_peaks(args: argparse.Namespace, cells: Sequence[Cell], options: Option
 def _find_peaks(
     args: argparse.Namespace, options: Options, screen: Screen, *, again: bool, are_noisy_enough: bool = False
 ) -> Peaks:
+    import os
     from importlib.metadata import version
 
     from strobe.bench import machine, roofline
+    from strobe.bench.runner.device import names_of
+    from strobe.bench.runner.software import switches
     from strobe.cli.target import home_of
 
     store = roofline.store_at(home_of(args).path)
-    fingerprint = machine.describe().fingerprint
-    system = roofline.system_name(fingerprint, version("torch"), options.device, options.threads)
+    here = machine.on_cards(machine.describe(), names_of(options.device, 1, options.python))
+    system = roofline.system_name(
+        here.fingerprint, version("torch"), options.device, options.threads, switches(os.environ)
+    )
     known = None if again else store.read(system)
     if known is None or (known.noisy and not are_noisy_enough):
         screen.note("measuring the machine's peaks; once they are undisturbed, they are kept …")

@@ -71,6 +71,8 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         raise UsageError(
             "no benchmark is left to measure; --serving needs a latency limit, --master more than one node"
         )
+    if args.master and args.node >= (most := max(one.nodes for one in found)):
+        raise UsageError(f"--node {args.node}: no benchmark is left that takes so many; the last node is {most - 1}")
     repeats, seconds = _EFFORT[tier]
     minutes = args.minutes
     if minutes is None and args.repeats is None:

@@ -12,9 +12,18 @@ from strobe.bench.runner.loop import Samples, Warm
 STEADY = Warm(num_steps=9, step_ns=1e6, is_stable=True)
 
 
-def _between(*, busy_s: float, own_s: float, stolen_s: float, wall_s: float = 1.0) -> Between:
-    before = Moment(load=0.0, wall_s=10.0, own_s=5.0, busy_s=100.0, stolen_s=1.0)
-    after = Moment(load=1.0, wall_s=10.0 + wall_s, own_s=5.0 + own_s, busy_s=100.0 + busy_s, stolen_s=1.0 + stolen_s)
+def _between(
+    *, busy_s: float = 0.0, own_s: float = 0.0, stolen_s: float = 0.0, wall_s: float = 1.0, throttled_s: float = 0.0
+) -> Between:
+    before = Moment(load=0.0, wall_s=10.0, own_s=5.0, busy_s=100.0, stolen_s=1.0, throttled_s=7.0)
+    after = Moment(
+        load=1.0,
+        wall_s=before.wall_s + wall_s,
+        own_s=before.own_s + own_s,
+        busy_s=100.0 + busy_s,
+        stolen_s=1.0 + stolen_s,
+        throttled_s=before.throttled_s + throttled_s,
+    )
     return Between(before, after, num_cpus=2)
 
 
@@ -30,6 +39,19 @@ def test_what_others_and_the_hypervisor_took_is_a_share_of_our_cpus() -> None:
         "steal 10 %",
         "other processes used 25 % of the CPUs",
     )
+
+
+@pytest.mark.parametrize(
+    ("throttled_s", "found"),
+    [
+        (0.0, ()),
+        (0.03, ()),
+        (0.5, ("the container's quota held back 25 % of the CPUs",)),
+        (9.0, ("the container's quota held back 100 % of the CPUs",)),
+    ],
+)
+def test_a_quota_that_holds_the_process_back_is_a_doubt(throttled_s: float, found: tuple[str, ...]) -> None:
+    assert doubts(_between(throttled_s=throttled_s), STEADY, _samples(1.0, 1.0), is_alone=True) == found
 
 
 def test_in_a_group_the_others_are_our_own() -> None:

@@ -1,42 +1,95 @@
-"""A device that is not here is refused before anything is measured."""
+"""A device that is not here is refused before anything is measured, and one that is has its name in the results."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from strobe.bench import registry
+from strobe.bench.records import NOT_HERE, Environment
 from strobe.bench.runner.device import refuse_missing
+from strobe.bench.runner.options import Cell, Options
+from strobe.bench.runner.process import Failure, run_repeat
+from strobe.bench.runner.session import _begin
 from strobe.cli import USAGE, main
 from strobe.errors import UsageError
 
+OWN = Path(__file__).parents[1] / "own.py"
 
-def _python(directory: Path, count: str) -> str:
-    """Make an interpreter whose torch counts so many cards, and says which CUDA it was built with."""
+
+def _python(directory: Path, names: list[str], build: str = "12.8") -> str:
+    """Make an interpreter whose torch finds these cards, and says which CUDA it was built with."""
     path = directory / "python"
-    path.write_text(f"#!/bin/sh\necho {count}\n")
+    path.write_text(f"#!/bin/sh\necho '{json.dumps({'names': names, 'build': build})}'\n")
     path.chmod(0o755)
     return str(path)
 
 
 @pytest.mark.parametrize(
-    ("device", "count", "reason"),
+    ("device", "names", "build", "reason"),
     [
-        ("cuda", "0", "torch is built without CUDA"),
-        ("cuda:1", "0 12.8", "torch finds no card"),
-        ("cuda:2", "2 12.8", "torch counts 2 from cuda:0 on"),
+        ("cuda", [], "", "torch is built without CUDA"),
+        ("cuda:1", [], "12.8", "torch finds no card"),
+        ("cuda:2", ["H100", "A100"], "12.8", "torch counts 2 from cuda:0 on"),
     ],
 )
-def test_a_card_that_is_not_here_is_refused(tmp_path: Path, device: str, count: str, reason: str) -> None:
+def test_a_card_that_is_not_here_is_refused(
+    tmp_path: Path, device: str, names: list[str], build: str, reason: str
+) -> None:
     with pytest.raises(UsageError, match=reason):
-        refuse_missing(device, _python(tmp_path, count))
+        refuse_missing(device, _python(tmp_path, names, build))
 
 
 def test_what_is_here_or_nobody_can_tell_is_taken(tmp_path: Path) -> None:
-    refuse_missing("cuda:1", _python(tmp_path, "2 12.8"))
+    refuse_missing("cuda:1", _python(tmp_path, ["H100", "A100"]))
     refuse_missing("cpu", "no-such-python")
     refuse_missing("cuda", "/bin/false")
+
+
+def _environment(python: str, device: str, config: str = "Plain") -> Environment:
+    cell = Cell(registry.find_one(f"own/micro/test/{config}", [OWN]), 1)
+    machine = Environment(hardware={"cpu": "EPYC"})
+    return _begin(cell, Options(device=device, python=python, files=(OWN,)), machine).record.environment
+
+
+def test_results_of_two_cards_of_a_machine_are_those_of_two_systems(tmp_path: Path) -> None:
+    python = _python(tmp_path, ["NVIDIA H100", "NVIDIA A100"])
+    first, second = (_environment(python, device) for device in ("cuda", "cuda:1"))
+    assert (first.accelerator, second.accelerator) == ("NVIDIA H100", "NVIDIA A100")
+    assert first.fingerprint != second.fingerprint
+    assert _environment(python, "cuda:0") == first
+    assert _environment(python, "cuda", "Facts-2dev").accelerator == "NVIDIA H100, NVIDIA A100"
+
+
+def test_rows_of_one_card_and_of_two_alike_are_of_one_system(tmp_path: Path) -> None:
+    python = _python(tmp_path, ["NVIDIA H100", "NVIDIA H100"])
+    assert _environment(python, "cuda", "Facts-2dev") == _environment(python, "cuda")
+
+
+def test_a_row_on_the_cpu_has_the_fingerprint_of_its_machine(tmp_path: Path) -> None:
+    assert _environment(_python(tmp_path, ["NVIDIA H100"]), "cpu") == Environment(hardware={"cpu": "EPYC"})
+
+
+def _fail(python: str, device: str) -> str:
+    cell = Cell(registry.find_one("own/micro/test/Facts-2dev", [OWN]), 1)
+    outcome = run_repeat(cell, Options(device=device, python=python, files=(OWN,)), is_checked=False)
+    assert isinstance(outcome, Failure)
+    return outcome.text
+
+
+def test_a_row_of_more_devices_than_there_are_cards_is_left_out(tmp_path: Path) -> None:
+    python = _python(tmp_path, ["H100"])
+    assert _fail(python, "cuda") == f"{NOT_HERE}needs 2 cards, torch finds 1"
+
+
+def test_a_row_of_several_devices_is_not_put_on_one_card(tmp_path: Path) -> None:
+    python = _python(tmp_path, ["H100", "H100"])
+    assert _fail(python, "cuda:1").startswith(f"{NOT_HERE}needs 2 cards, and --device cuda:1 is one of them")
+    # With enough of them it is tried, which this stand-in of an interpreter is not up to.
+    assert _fail(python, "cuda").startswith("ended before it was done")
 
 
 @pytest.mark.frameworks

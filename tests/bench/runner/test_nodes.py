@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from strobe.bench import registry
-from strobe.bench.records import Record, Repeat, read_records
+from strobe.bench.records import Correct, Record, Repeat, read_records
 from strobe.bench.runner import nodes
 from strobe.bench.runner.group import free_ports, free_ports_above
 from strobe.bench.runner.message import Outcome
@@ -81,6 +82,28 @@ def _meet(master: str, here: list[Outcome | Failure | None], there: list[Deed]) 
 
 def test_both_are_fine(master: str) -> None:
     assert _meet(master, [FINE, FINE], [lambda node: FINE, lambda node: FINE]) == [FINE, FINE]
+
+
+def _checked(*, is_correct: bool, peak_bytes: int) -> Outcome:
+    check = Correct(is_correct=is_correct, error=0.1, max_error=0.1, tolerance=0.2, reference="counting")
+    repeat = msgspec.structs.replace(FINE.repeat, peak_rss_bytes=peak_bytes)
+    return msgspec.structs.replace(FINE, correctness=check, repeat=repeat)
+
+
+def test_a_wrong_output_there_makes_the_row_wrong_and_memory_is_that_of_both(master: str) -> None:
+    wrong = _checked(is_correct=False, peak_bytes=30)
+    (found,) = _meet(master, [_checked(is_correct=True, peak_bytes=12)], [lambda node: wrong])
+    assert isinstance(found, Outcome)
+    assert found.correctness == wrong.correctness
+    assert found.repeat.peak_rss_bytes == 42
+
+
+def test_each_kind_of_machine_is_named_once(master: str) -> None:
+    here, there = (msgspec.structs.replace(FINE, machines=(name,)) for name in ("a", "b"))
+    alike, unlike = _meet(master, [here, here], [lambda node: here, lambda node: there])
+    assert isinstance(alike, Outcome)
+    assert isinstance(unlike, Outcome)
+    assert (alike.machines, unlike.machines) == (("a",), ("a", "b"))
 
 
 def test_a_failure_there_ends_the_turn_here_and_the_next_goes_on(master: str) -> None:
@@ -236,6 +259,17 @@ def test_a_row_that_one_node_fails_in_is_over_on_both_and_the_next_goes_on(
     assert fine.error is None
     assert len(fine.samples) == 2
     assert [process.returncode for process in started] == [3, 0]
+
+
+@pytest.mark.slow
+def test_a_row_that_is_wrong_on_one_node_is_wrong(
+    master: str, tmp_path: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    (record,) = _run(master, tmp_path, [["Errs-1-2nodes"]] * 2, started)
+    assert record.error is None
+    assert record.correctness is not None
+    assert not record.correctness.is_correct
+    assert [process.returncode for process in started] == [1, 0]
 
 
 @pytest.mark.slow

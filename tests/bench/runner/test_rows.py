@@ -68,6 +68,16 @@ def test_repeats_become_samples() -> None:
     assert record.error is None
 
 
+def test_nodes_of_other_hardware_are_part_of_the_system() -> None:
+    alone, alike, unlike = (
+        _record([msgspec.structs.replace(_outcome(1.0), machines=machines)]).environment
+        for machines in ((), ("a",), ("a", "b", "c"))
+    )
+    assert alike == alone
+    assert unlike.hardware["other_nodes"] == "b, c"
+    assert unlike.fingerprint != alone.fingerprint
+
+
 def test_one_wrong_repeat_makes_the_row_wrong() -> None:
     record = _record([_outcome(1.0, check=True), _outcome(1.0, check=False)])
     assert record.correctness is not None

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from strobe.bench import registry
+from strobe.bench import machine, registry
 from strobe.bench.records import Record
 from strobe.bench.runner.group import free_ports
 from strobe.bench.runner.options import Cell, Options
@@ -231,6 +231,7 @@ def test_two_nodes_meet_at_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (record,) = first.records
     assert record.error is None
     assert record.nodes == 2
+    assert record.environment.fingerprint == machine.describe().fingerprint  # both nodes are alike
     assert len(record.samples) == 2
     assert second.records == []
     facts = _facts(tmp_path)

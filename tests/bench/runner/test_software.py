@@ -1,4 +1,4 @@
-"""What a worker says about the compiler of our own kernels."""
+"""What a worker says about the compiler of our own kernels, torch, and switches that are set."""
 
 from __future__ import annotations
 
@@ -92,13 +92,46 @@ def test_it_is_the_one_that_kernels_are_built_with(
     assert str(failure.value).startswith(f"{software.find_compiler()} cannot compile fp32_linear.c")
 
 
-def test_cudas_and_cudnns_versions_are_those_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switches_that_change_results_are_named() -> None:
+    wanted = {
+        "ATEN_CPU_CAPABILITY": "default",
+        "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True",
+        "NVIDIA_TF32_OVERRIDE": "0",
+        "MALLOC_ARENA_MAX": "1",
+        "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+        "LD_PRELOAD": "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
+        "HIP_LAUNCH_BLOCKING": "1",
+        "OMP_NUM_THREADS": "2",
+    }
+    others = {
+        "PATH": "/bin",
+        "CUDA_VISIBLE_DEVICES": "1",
+        "HIP_VISIBLE_DEVICES": "1",
+        "ROCR_VISIBLE_DEVICES": "1",
+        "NVIDIA_VISIBLE_DEVICES": "GPU-6d7f",
+        "TORCH_HOME": "/cache",
+    }
+    assert software.switches({**wanted, **others}) == wanted
+
+
+def test_no_secret_is_a_switch() -> None:
+    secrets = {"NVIDIA_API_KEY": "nvapi-0123456789abcdef", "TORCH_HUB_TOKEN": "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"}
+    assert software.switches(secrets) == {}
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip", "expected"), [("12.8", None, {"cuda": "12.8"}), (None, "6.4.43483", {"hip": "6.4.43483"})]
+)
+def test_versions_of_cuda_rocm_and_cudnn_are_those_of_torch(
+    cuda: str | None, hip: str | None, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch = SimpleNamespace(
         __config__=SimpleNamespace(show=lambda: "  - GCC 13.3"),
         __version__="2.9.0",
-        version=SimpleNamespace(cuda="12.8"),
+        version=SimpleNamespace(cuda=cuda, hip=hip),
         backends=SimpleNamespace(cudnn=SimpleNamespace(version=lambda: 91002)),
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     found = software.describe(1)
-    assert (found["cuda"], found["cudnn"]) == ("12.8", "91002")
+    assert {name: found[name] for name in ("cuda", "hip") if name in found} == expected
+    assert found["cudnn"] == "91002"

@@ -1,7 +1,7 @@
-"""What else went on while a worker measured: load, time stolen by the hypervisor, work of other processes.
+"""What else went on while a worker measured: load, time stolen by the hypervisor, work of other processes, a quota.
 
-Looks only at the CPUs that the worker is pinned to. The load average is kept for the record, but doubt rests on
-what was used meanwhile: the average still remembers the worker before.
+Looks only at the CPUs that the worker is pinned to, but for the quota, which is the container's. The load average is
+kept for the record, but doubt rests on what was used meanwhile: the average still remembers the worker before.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from strobe.agent import cgroup
 from strobe.bench import stats
-from strobe.bench.records import OTHERS, STEAL
+from strobe.bench.records import OTHERS, QUOTA, STEAL
 from strobe.bench.runner.loop import Samples, Warm, call_share
 
 MAX_STEAL_PERCENT = 2.0
+MAX_THROTTLED_PERCENT = 2.0
 MAX_OTHERS_PERCENT = 5.0
 MAX_SPREAD = 0.1
 MAX_CALL_SHARE = 0.01
@@ -33,6 +35,8 @@ class Moment:
     own_s: float
     busy_s: float | None
     stolen_s: float | None
+    #: for how long a quota held CPUs back, of everything in the same container
+    throttled_s: float
 
 
 def look(cpus: Collection[int]) -> Moment:
@@ -44,6 +48,7 @@ def look(cpus: Collection[int]) -> Moment:
         own_s=time.process_time(),
         busy_s=busy,
         stolen_s=stolen,
+        throttled_s=cgroup.throttled_s(os.getpid()),
     )
 
 
@@ -67,6 +72,13 @@ class Between:
         return 100.0 * (self.after.stolen_s - self.before.stolen_s) / self._capacity_s
 
     @property
+    def throttled_percent(self) -> float:
+        """Share of the CPUs that the container's quota held back; all of them, if also others than ours were."""
+        if self._capacity_s <= 0:
+            return 0.0
+        return min(100.0, 100.0 * (self.after.throttled_s - self.before.throttled_s) / self._capacity_s)
+
+    @property
     def others_percent(self) -> float | None:
         """Share of the CPUs that other processes used."""
         if self.before.busy_s is None or self.after.busy_s is None or self._capacity_s <= 0:
@@ -76,11 +88,13 @@ class Between:
 
 
 def disturbances(between: Between, *, is_alone: bool = True) -> tuple[str, ...]:
-    """Return who else used the CPUs; `is_alone` is False where other processes are part of the measurement."""
+    """Return what kept the CPUs from us; `is_alone` is False where other processes are part of the measurement."""
     found = []
     if between.after.wall_s - between.before.wall_s >= _SHORTEST_S:
         if (steal := between.steal_percent) is not None and steal > MAX_STEAL_PERCENT:
             found.append(f"{STEAL}{steal:.0f} %")
+        if (throttled := between.throttled_percent) > MAX_THROTTLED_PERCENT:
+            found.append(f"{QUOTA}{throttled:.0f} % of the CPUs")
         if is_alone and (others := between.others_percent) is not None and others > MAX_OTHERS_PERCENT:
             found.append(f"{OTHERS}{others:.0f} % of the CPUs")
     return tuple(found)

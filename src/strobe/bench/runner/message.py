@@ -68,3 +68,5 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     correctness: Correct | None = None
     software: dict[str, str] = {}
     served: Served | None = None
+    #: with several nodes, fingerprints of their hardware, node 0's first, each once
+    machines: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from strobe.bench.records import NOT_HERE
 from strobe.bench.runner.group import free_ports_above, listen
 from strobe.bench.runner.message import Meeting, Outcome
 from strobe.bench.runner.options import Cell, Options
-from strobe.bench.runner.process import Failure
+from strobe.bench.runner.process import Failure, join_ranks
 from strobe.errors import Error, UsageError
 
 #: how long nodes wait for each other at the beginning
@@ -64,10 +64,10 @@ class End(msgspec.Struct, frozen=True, tag=True):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A node is done with a turn, and how it failed if it did."""
+    """A node is done with a turn: what its ranks found, or how it failed."""
 
     number: int
-    failure: str | None = None
+    found: Outcome | str
 
 
 Message = Hello | Turn | CallOff | End | Done
@@ -126,19 +126,25 @@ Part = Callable[[Meeting, Callable[[], str | None]], Outcome | Failure]
 
 @dataclass(slots=True)
 class _Told:
-    """What the others have said about the turn that is on: None is still at it, "" is fine."""
+    """What the others have said about the turn that is on: None is still at it, a text is how it failed."""
 
     number: int
-    answers: dict[int, str | None]
+    answers: dict[int, Outcome | str | None]
 
     @property
     def waiting(self) -> list[int]:
         return [node for node, answer in self.answers.items() if answer is None]
 
+    @property
+    def outcomes(self) -> list[Outcome]:
+        return [answer for answer in self.answers.values() if isinstance(answer, Outcome)]
+
     def blame(self) -> str | None:
         """Return what went wrong elsewhere, by node; None if nothing did."""
         found = [
-            _of_node(node, text) for node, text in self.answers.items() if text and not text.startswith(_CALLED_OFF)
+            _of_node(node, answer)
+            for node, answer in self.answers.items()
+            if isinstance(answer, str) and not answer.startswith(_CALLED_OFF)
         ]
         return "\n".join(found) or None
 
@@ -169,7 +175,7 @@ class Leader:
         self._server.close()
 
     def run(self, cell: Cell, *, seal: str, repeat: int, part: Part) -> Outcome | Failure:
-        """Let all nodes of a cell measure their part; what fails on one fails here."""
+        """Let all nodes of a cell measure their part; what fails on one fails here, what is wrong on one is wrong."""
         others = range(1, cell.benchmark.nodes)
         if missing := self._gather(others):
             names = ", ".join(map(str, missing))
@@ -197,7 +203,7 @@ class Leader:
         self._hear_out(told, is_failed=isinstance(outcome, Failure))
         elsewhere = told.blame()
         if elsewhere is None:
-            return outcome
+            return outcome if isinstance(outcome, Failure) else join_ranks([outcome, *told.outcomes])
         if isinstance(outcome, Failure) and not outcome.text.startswith(elsewhere):
             # Which of them came first cannot be told from here: a process whose peer dies fails, too.
             elsewhere = f"{outcome.text}\n{elsewhere}"
@@ -228,7 +234,7 @@ class Leader:
                 told.answers[node] = f"is gone ({exc})"
                 continue
             if isinstance(message, Done) and message.number == told.number:
-                told.answers[node] = message.failure or ""
+                told.answers[node] = message.found
 
     def _gather(self, wanted: range) -> list[int]:
         """Wait for nodes to come, also for those that come back; return who did not."""
@@ -302,9 +308,9 @@ class Follower:
 
     def done(self, outcome: Outcome | Failure) -> None:
         """Say how the turn ended here."""
-        failure = outcome.text[:_MAX_TEXT] if isinstance(outcome, Failure) else None
+        found = outcome.text[:_MAX_TEXT] if isinstance(outcome, Failure) else outcome
         try:
-            self._line.send(Done(number=self._number, failure=failure))
+            self._line.send(Done(number=self._number, found=found))
         except Gone as exc:
             raise self._alone(exc) from exc
 

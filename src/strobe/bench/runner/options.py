@@ -65,6 +65,10 @@ class Options:
                 raise UsageError(f"{name} must be positive, got {getattr(self, name)}")
         if self.master is not None and not self.master.rpartition(":")[2].isdecimal():
             raise UsageError(f"--master must be HOST:PORT, got {self.master!r}")
+        if self.node < 0:
+            raise UsageError(f"--node counts from 0, got {self.node}")
+        if self.node and self.master is None:
+            raise UsageError(f"--node {self.node} needs --master HOST:PORT, where node 0 listens")
 
     def threads_each(self, benchmark: Benchmark) -> int:
         """Return how many threads each process of a benchmark has: those on one node share them."""

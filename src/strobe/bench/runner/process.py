@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from strobe.bench.records import NOT_HERE
+from strobe.bench.runner.device import find_shortage
 from strobe.bench.runner.group import free_ports, variables
 from strobe.bench.runner.launcher import without_launcher
 from strobe.bench.runner.memory import TreeMemory, available_bytes, descendants
@@ -80,7 +81,7 @@ def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
         return f"needs {benchmark.nodes} nodes; run it on each with --node N --master HOST:PORT"
     if benchmark.needs_cuda and not options.device.startswith("cuda"):
         return "needs CUDA"
-    return None
+    return find_shortage(options.device, benchmark.devices, options.python)
 
 
 def _run_in(
@@ -245,7 +246,7 @@ def _last_lines(directory: Path, rank: int) -> list[str]:
 
 
 def join_ranks(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return rank 0's outcome with the memory of all ranks, the cards' too, and the worst of their checks."""
+    """Return rank 0's outcome with the memory of all ranks, the cards' too, their machines, and the worst check."""
     first = outcomes[0]
     checks = [outcome.correctness for outcome in outcomes if outcome.correctness is not None]
     wrong = next((check for check in checks if not check.is_correct), None)
@@ -254,6 +255,7 @@ def join_ranks(outcomes: Sequence[Outcome]) -> Outcome:
     return msgspec.structs.replace(
         first,
         correctness=wrong or first.correctness,
+        machines=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.machines)),
         repeat=msgspec.structs.replace(
             first.repeat, peak_rss_bytes=peak, peak_card_bytes=sum(cards) if cards else None
         ),

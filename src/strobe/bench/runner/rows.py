@@ -67,8 +67,12 @@ def fill_record(record: Record, cell: Cell, outcomes: Sequence[Outcome], error: 
     if error is not None:
         return msgspec.structs.replace(record, repeats=repeats, error=error)
     work = outcomes[0].work
+    # Nodes that are all alike are one system, whichever of them is the first.
+    others = {"other_nodes": ", ".join(names)} if (names := outcomes[0].machines[1:]) else {}
     environment = msgspec.structs.replace(
-        record.environment, software={**record.environment.software, **outcomes[0].software}
+        record.environment,
+        hardware={**record.environment.hardware, **others},
+        software={**record.environment.software, **outcomes[0].software},
     )
     known = msgspec.structs.replace(
         record,

@@ -20,6 +20,7 @@ import msgspec
 from strobe.bench import machine
 from strobe.bench.records import Environment, Record
 from strobe.bench.registry import is_sealed
+from strobe.bench.runner.device import names_of
 from strobe.bench.runner.message import Meeting, Outcome
 from strobe.bench.runner.nodes import Follower, Leader
 from strobe.bench.runner.options import Cell, Options
@@ -148,7 +149,10 @@ class _Session:
                 follower.done(row.failure or row.outcomes[-1])
 
     def _part(self, meeting: Meeting, blame: Callable[[], str | None], row: _Row, turn: int) -> Outcome | Failure:
-        return run_repeat(row.cell, self._options, is_checked=turn == 0, meeting=meeting, blame=blame)
+        outcome = run_repeat(row.cell, self._options, is_checked=turn == 0, meeting=meeting, blame=blame)
+        if isinstance(outcome, Failure):
+            return outcome
+        return msgspec.structs.replace(outcome, machines=(row.record.environment.fingerprint,))
 
     def _has_time_for(self, row: _Row) -> bool:
         budget_s = self._options.budget_s
@@ -219,7 +223,11 @@ def _source_of(cell: Cell) -> Path:
 
 
 def _begin(cell: Cell, options: Options, environment: Environment) -> _Row:
-    """Return the row before anything is measured; it has failed already if nobody could tell what it measures."""
+    """Return the row before anything is measured; it has failed already if nobody could tell what it measures.
+
+    Its cards are known before, too, so that a row that fails belongs to the same system as those that do not.
+    """
+    environment = machine.on_cards(environment, names_of(options.device, cell.benchmark.devices, options.python))
     try:
         found = make_seal(cell.benchmark)
         carried = found.text if is_sealed(cell.benchmark, options.files) else found.text_of_specification

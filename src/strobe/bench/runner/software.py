@@ -1,6 +1,6 @@
 """The software that a worker measures with: versions, how torch was built, the C compiler, switches that are set.
 
-Only workers ask, when they have measured: listing and comparing read what they found.
+Only workers ask for all of it, when they have measured: listing and comparing read what they found.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from strobe.environment.redact import redact
+
 _PACKAGES = ("torch", "numpy", "triton")
 #: environment variables that change what is measured
-_SWITCHES = ("OMP_", "MKL_", "KMP_", "GOMP_", "OPENBLAS_", "TORCH", "ONEDNN_", "DNNL_", "CUDA_", "NCCL_", "GLOO_")
-#: parts of the way to the measurement, not of how it is made
-_IGNORED = ("CUDA_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME")
+_SWITCHES = (
+    *("OMP_", "MKL_", "KMP_", "GOMP_", "OPENBLAS_", "ONEDNN_", "DNNL_", "NCCL_", "GLOO_"),
+    *("TORCH", "PYTORCH_", "ATEN_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_"),
+    *("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD"),
+)
+#: parts of the way to the measurement, not of how it is made; which card it was is the hardware's to say
+_IGNORED = ("_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "PYTORCH_KERNEL_CACHE_PATH")
 #: a compiler that does not answer within it is not named
 _COMPILER_LIMIT_S = 30.0
 
@@ -32,9 +39,7 @@ def describe(threads: int) -> dict[str, str]:
                 found[name] = version(name)
             except PackageNotFoundError:
                 found[name] = str(getattr(sys.modules[name], "__version__", "unknown"))
-    for name, value in os.environ.items():
-        if name.startswith(_SWITCHES) and name not in _IGNORED:
-            found[name] = value
+    found.update(switches(os.environ))
     if (torch := sys.modules.get("torch")) is not None:
         build = torch.__config__.show()
         found["torch_build"] = hashlib.sha256(build.encode()).hexdigest()[:12]
@@ -43,11 +48,22 @@ def describe(threads: int) -> dict[str, str]:
         )
         if torch.version.cuda:
             found["cuda"] = str(torch.version.cuda)
+        if torch.version.hip:
+            found["hip"] = str(torch.version.hip)
         if number := torch.backends.cudnn.version():
             found["cudnn"] = str(number)
     # Whether or not this workload has kernels in C: what rows of one session say must not differ for that.
     found["c_compiler"] = _describe_compiler(path) if (path := find_compiler()) else ""
     return {name: value for name, value in found.items() if value}
+
+
+def switches(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that change what is measured; a secret, such as NVIDIA_API_KEY, is none."""
+    found = {
+        name: value for name, value in environment.items() if name.startswith(_SWITCHES) and not name.endswith(_IGNORED)
+    }
+    shown = redact(found)
+    return {name: value for name, value in found.items() if shown[name] == value}
 
 
 def find_compiler() -> str | None:
