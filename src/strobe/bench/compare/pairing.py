@@ -100,9 +100,14 @@ def newest(records: Iterable[Record]) -> dict[Place, Record]:
     found: dict[Place, Record] = {}
     for record in records:
         known = found.get(key := (machine(record.environment), row_key(record)))
-        if known is None or (not record.is_aside, record.id) >= (not known.is_aside, known.id):
+        if known is None or rank(record) >= rank(known):
             found[key] = record
     return found
+
+
+def rank(record: Record) -> tuple[bool, str]:
+    """Return what is greatest for the record of a row that `newest` takes."""
+    return not record.is_aside, record.id
 
 
 def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = False) -> Pairs:
