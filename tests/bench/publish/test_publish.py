@@ -13,10 +13,11 @@ import pytest
 from strobe.bench.latency import judge
 from strobe.bench.publish import publish, render
 from strobe.bench.publish.figures import collect
-from strobe.bench.records import append_records, read_records
+from strobe.bench.records import Record, append_records, read_records
 from strobe.bench.spec import Latency as Limit
 from strobe.cli import main
 from strobe.errors import UsageError
+from tests.bench.compare.results import HERE, result
 from tests.bench.publish.suite import STEP_AT, records
 
 
@@ -98,6 +99,34 @@ def test_a_curve_shows_the_percentile_that_the_limit_is_about() -> None:
     assert (of_limit["percentile"], without["percentile"]) == ("p99", "p95")
     assert of_limit["lines"][0]["points"][0]["latency_ms"] > without["lines"][0]["points"][0]["latency_ms"]
     assert [point["is_missed"] for point in of_limit["lines"][0]["points"]] == [False, False, True]
+
+
+def _code(number: int, commit: str, *, is_dirty: bool = False, **fields: Any) -> Record:
+    began = f"2026-11-{number:02}T06:00:00+00:00"
+    place = msgspec.structs.replace(HERE, git_commit=commit, is_dirty=is_dirty, started_at=began)
+    return result([100.0, 101.0, 99.0], id=f"{number:04}", environment=place, **fields)
+
+
+def _compared(found: list[Record]) -> list[tuple[str, str]]:
+    return [(one["a"].split(",")[0], one["b"].split(",")[0]) for one in collect(found)["commits"]]
+
+
+@pytest.mark.parametrize("mark", ["is_trial", "is_confirmation"])
+def test_a_search_or_a_confirmation_does_not_empty_the_commits(mark: str) -> None:
+    commits = [_code(1, "a"), _code(2, "b")]
+    aside = [_code(number, f"aside{number}", batch_size=number, **{mark: True}) for number in range(3, 15)]
+    assert _compared([*commits, *aside]) == [("a", "b")]
+
+
+@pytest.mark.parametrize("place", [{"commit": "c", "is_dirty": True}, {"commit": ""}])
+def test_sessions_of_uncommitted_code_do_not_push_out_commits(place: dict[str, Any]) -> None:
+    commits = [_code(number, f"c{number}") for number in range(1, 11)]
+    drafts = [_code(number, **place) for number in range(11, 21)]
+    found = _compared([*commits, *drafts])
+    name = "c+" if place["commit"] else "no commit"
+    assert {before for before, _ in found} == {f"c{number}" for number in range(2, 11)}  # nine commits
+    assert [pair for pair in found if name in pair] == [(f"c{number}", name) for number in range(10, 1, -1)]
+    assert len(_compared(drafts)) == 36  # without any commit, sessions are what there is
 
 
 def test_a_search_s_trials_are_points_of_the_line_of_its_winner() -> None:

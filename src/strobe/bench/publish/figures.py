@@ -136,13 +136,7 @@ def _between(a: str, b: str, of_a: Sequence[Record], of_b: Sequence[Record], his
 
 def _commits(records: Sequence[Record], history: History) -> list[Fields]:
     """Return every two of the newest commits that were measured on a system and share rows, newest first."""
-    by_code: dict[str, list[Record]] = defaultdict(list)
-    for record in sorted(records, key=lambda record: record.id):
-        place = record.environment
-        # Uncommitted code may be another one in each session.
-        is_known = place.git_commit and not place.is_dirty
-        by_code[place.git_commit if is_known else place.started_at].append(record)
-    codes = list(by_code.values())[-_MAX_COMMITS:]
+    codes = _codes(sorted((one for one in records if not one.is_aside), key=lambda one: one.id))
     both = [(before, after, pair(before, after)) for before, after in combinations(codes, 2)]
     return [
         {
@@ -154,6 +148,23 @@ def _commits(records: Sequence[Record], history: History) -> list[Fields]:
         for before, after, pairs in sorted(both, key=lambda one: (one[1][-1].id, one[0][-1].id), reverse=True)
         if pairs.pairs
     ]
+
+
+def _codes(records: Iterable[Record]) -> list[list[Record]]:
+    """Return the results of each code that is compared: of the newest commits, and of the last uncommitted one."""
+    commits: dict[str, list[Record]] = defaultdict(list)
+    # Uncommitted code may be another one in each session.
+    sessions: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        place = record.environment
+        if place.git_commit and not place.is_dirty:
+            commits[place.git_commit].append(record)
+        else:
+            sessions[place.started_at].append(record)
+    # Many sessions must not push the commits out; where commits are too few to compare, sessions are what there is.
+    num_sessions = 1 if len(commits) > 1 else _MAX_COMMITS
+    chosen = [*list(commits.values())[-_MAX_COMMITS:], *list(sessions.values())[-num_sessions:]]
+    return sorted(chosen, key=lambda code: code[0].id)
 
 
 def _code_name(record: Record) -> str:
