@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
+from strobe.bench.publish import publish
 from tests.bench.publish.conftest import OpenPage
+from tests.bench.publish.suite import records
 from tests.web.accessibility import violations
 
 pytestmark = pytest.mark.slow
@@ -140,6 +144,18 @@ def test_history_shows_the_step_and_its_commits_first(open_page: OpenPage) -> No
     expect(card.locator("rect.band")).to_have_count(2)  # what noise stays within, for each level
     card.locator("circle").first.hover()
     expect(page.locator("#hint")).to_contain_text("2026-11-01")
+
+
+def test_a_version_that_was_replaced_has_ended_and_comes_last(open_page: OpenPage, tmp_path: Path) -> None:
+    rows = [one for one in records() if one.config == "400MF-int8"]
+    newer = [msgspec.structs.replace(one, id=f"99{one.id}", version=one.version + 1) for one in rows[:3]]
+    page = open_page("history", of=publish([*rows, *newer], tmp_path))
+    expect(page.locator("main")).to_contain_text("0 slower than at their best")
+    expect(page.locator(".card")).to_have_count(2)
+    expect(page.locator(".card").first).to_contain_text(f"now, 3 sessions, v{newer[0].version}")
+    ended = page.locator(".card").last
+    expect(ended.locator(".chip")).to_have_text("ended")
+    expect(ended).to_contain_text(f"in the end, 14 sessions, v{rows[0].version}")
 
 
 def test_curves_have_a_point_per_batch_and_the_limit(open_page: OpenPage) -> None:

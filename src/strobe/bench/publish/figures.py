@@ -22,7 +22,7 @@ from strobe.bench.compare import (
 )
 from strobe.bench.compare.comparison import compare
 from strobe.bench.compare.pairing import TRIAL, machine, newest, peculiarities, row_name
-from strobe.bench.history import Series, trace
+from strobe.bench.history import Series, distinctions, trace
 from strobe.bench.latency import percentile
 from strobe.bench.publish.pareto import ROUNDING, trade_offs
 from strobe.bench.records import Record
@@ -57,7 +57,7 @@ def collect(records: Sequence[Record]) -> Fields:
         "compared_systems": list(compared),
         "between": _all_between(compared, history),
         "commits": [found for own in by_system.values() for found in _commits(own, history)],
-        "history": [_series(series) for series in trace(rows) if len(series.records) > 1],
+        "history": _histories(trace(rows)),
         "rounding": ROUNDING,
         "legend": {sign: meaning for sign, meaning in table.MEANINGS.items() if sign != "~"},
     }
@@ -220,10 +220,25 @@ def _curve(title: str, records: Sequence[Record]) -> Fields:
     }
 
 
-def _series(series: Series) -> Fields:
+def _histories(found: Iterable[Series]) -> list[Fields]:
+    # Of each system by itself: which one it is, the page says by the others that are shown.
+    by_system: dict[str, list[Series]] = defaultdict(list)
+    for series in found:
+        if len(series.records) > 1:
+            by_system[series.machine].append(series)
+    return [
+        _series(series, distinction)
+        for own in by_system.values()
+        for series, distinction in zip(own, distinctions(own), strict=True)
+    ]
+
+
+def _series(series: Series, distinction: str) -> Fields:
     factor, unit = table.scale_of(series.levels[-1].value, series.records[0].unit)
     return {
         "name": series.name,
+        # What tells it from others of its name, if there are any.
+        "distinction": distinction,
         "system": series.machine,
         "version": series.version,
         "unit": unit,
@@ -237,6 +252,7 @@ def _series(series: Series) -> Fields:
         ],
         "against_best": series.against_best,
         "is_worse": series.is_worse,
+        "is_ended": series.is_ended,
     }
 
 
