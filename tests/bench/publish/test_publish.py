@@ -17,7 +17,7 @@ from strobe.bench.records import Record, append_records, read_records
 from strobe.bench.spec import Latency as Limit
 from strobe.cli import main
 from strobe.errors import UsageError
-from tests.bench.compare.results import HERE, result
+from tests.bench.compare.results import ELSEWHERE, HERE, result
 from tests.bench.publish.suite import STEP_AT, records
 
 
@@ -127,6 +127,54 @@ def test_sessions_of_uncommitted_code_do_not_push_out_commits(place: dict[str, A
     assert {before for before, _ in found} == {f"c{number}" for number in range(2, 11)}  # nine commits
     assert [pair for pair in found if name in pair] == [(f"c{number}", name) for number in range(10, 1, -1)]
     assert len(_compared(drafts)) == 36  # without any commit, sessions are what there is
+
+
+def _with_software(number: int, software: dict[str, str], name: str = "one", **fields: Any) -> Record:
+    place = msgspec.structs.replace(HERE, software=software, started_at=f"2026-11-{number:02}T06:00:00+00:00")
+    known = {"id": f"{number:04}-{name}", "environment": place, **fields}
+    return result([1.0, 1.1, 1.2], f"toy/ootb/inference/{name}", **known)
+
+
+def _tests(number: int) -> Record:
+    """Return what a pytest session leaves, which knows nothing of torch."""
+    return _with_software(number, {"python": "3.11"}, "tests")
+
+
+def test_sessions_of_other_rows_are_no_change_of_the_environment() -> None:
+    torch = [_with_software(number, {"python": "3.11", "torch": f"2.{10 + number // 4}"}) for number in (1, 3, 5)]
+    (system,) = collect([torch[0], _tests(2), torch[1], _tests(4), torch[2], _tests(6)])["systems"]
+    change = {"name": "torch", "a": "2.10", "b": "2.11"}
+    assert [(one["from"][8:10], one["to"][8:10], one["rows"]) for one in system["changes"]] == [("03", "05", [change])]
+    assert system["software"] == {"python": "3.11", "torch": "2.11"}
+    assert system["title"].endswith("torch 2.11")
+
+
+def test_a_change_is_told_once_also_where_rows_were_last_measured_in_different_sessions() -> None:
+    old, new = {"torch": "2.10"}, {"torch": "2.11"}
+    first = [_with_software(1, old, name) for name in ("one", "two")]
+    later = [_with_software(2, new, "one"), _with_software(3, new, "two")]
+    (change,) = collect([*first, *later])["systems"][0]["changes"]
+    assert (change["from"][8:10], change["to"][8:10]) == ("01", "02")
+
+
+@pytest.mark.parametrize("fields", [{"samples": (), "error": "killed"}, {"is_trial": True}, {"is_confirmation": True}])
+def test_what_a_failed_row_or_one_aside_does_not_know_is_no_change(fields: dict[str, Any]) -> None:
+    rows = [_with_software(number, {"torch": "2.10"}) for number in (1, 3)]
+    middle = msgspec.structs.replace(_with_software(2, {}), **fields)
+    assert collect([rows[0], middle, rows[1]])["systems"][0]["changes"] == []
+
+
+def test_systems_do_not_differ_in_what_only_one_of_their_rows_knows() -> None:
+    away = [
+        msgspec.structs.replace(one, environment=msgspec.structs.replace(one.environment, hardware=ELSEWHERE.hardware))
+        for one in (_with_software(3, {"python": "3.11", "torch": "2.11"}), _tests(4))
+    ]
+    here = [_with_software(1, {"python": "3.11", "torch": "2.10"}), _tests(2)]
+    for of_a, of_b in ((here, away), (here, away[:1]), (here[::-1], away)):
+        (between,) = collect([*of_a, *of_b])["between"]
+        assert [row["name"] for row in between["environment"]] == ["cpu", "cores", "torch"]
+    (between,) = collect([here[0], away[1]])["between"]  # no row in common
+    assert [row["name"] for row in between["environment"]] == ["cpu", "cores"]
 
 
 def test_a_search_s_trials_are_points_of_the_line_of_its_winner() -> None:

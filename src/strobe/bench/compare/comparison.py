@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from strobe.bench import student
 from strobe.bench.compare.estimate import Estimate, estimate
 from strobe.bench.compare.noise import FEW, INTERLEAVED, History
-from strobe.bench.compare.pairing import Added, Difference, LeftOut, Pair, Pairs, environment_diff, row_name
+from strobe.bench.compare.pairing import Added, Difference, LeftOut, Pair, Pairs, record_diff, row_name
 from strobe.bench.compare.significance import holm
 from strobe.bench.compare.verdict import DEFAULT, Row, Rule, Verdict, gate, judge, why_open
 from strobe.bench.records import Record
@@ -94,7 +94,7 @@ def compare(
     rows = [_measure(pair, known, rule, rule.level / num_rows) for pair in pairs.pairs]
     adjusted = iter(holm([row.p for row in rows if row.p is not None], num_rows))
     judged = tuple(row if row.estimate is None else _judged(row, row.estimate, next(adjusted), rule) for row in rows)
-    differing = (difference for row in judged for difference in environment_diff(row.a.environment, row.b.environment))
+    differing = (difference for row in judged for difference in record_diff(row.a, row.b))
     return Comparison(judged, pairs.left_out, _geomean(judged, rule), tuple(dict.fromkeys(differing)), rule)
 
 

@@ -249,6 +249,12 @@ def environment_diff(a: Environment, b: Environment) -> list[Difference]:
     return list(dict.fromkeys(found))
 
 
+def record_diff(a: Record, b: Record) -> list[Difference]:
+    """Return what differs between the environments of a row; what one that failed does not tell may be the same."""
+    found = environment_diff(a.environment, b.environment)
+    return [(name, left, right) for name, left, right in found if (left or a.samples) and (right or b.samples)]
+
+
 def _facts(environment: Environment, names: Sequence[str]) -> dict[str, str]:
     return {name: str(getattr(environment, name)) for name in names}
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 from strobe.bench import stats, table
 from strobe.bench.compare import (
     Comparison,
     History,
-    environment_diff,
     pair,
     pair_implementations,
     report,
@@ -24,6 +23,7 @@ from strobe.bench.compare.comparison import compare
 from strobe.bench.compare.pairing import TRIAL, machine, newest, peculiarities, row_name
 from strobe.bench.history import Series, distinctions, trace
 from strobe.bench.latency import percentile
+from strobe.bench.publish import environments
 from strobe.bench.publish.pareto import ROUNDING, trade_offs
 from strobe.bench.records import Record
 from strobe.bench.spec import without_precision
@@ -65,7 +65,7 @@ def collect(records: Sequence[Record]) -> Fields:
 
 def _system(name: str, records: Sequence[Record], history: History) -> Fields:
     current = list(newest(records).values())
-    last = max(records, key=lambda record: record.id)
+    last = environments.describe(records)
     found = compare(pair_implementations(current), history=history)
     return {
         "id": name,
@@ -77,7 +77,7 @@ def _system(name: str, records: Sequence[Record], history: History) -> Fields:
         "pairs": _comparison(found),
         "curves": _curves(current),
         "trade_offs": trade_offs(current),
-        "changes": _changes(records),
+        "changes": environments.changes(records),
     }
 
 
@@ -127,11 +127,10 @@ def _all_between(by_system: Mapping[str, Sequence[Record]], history: History) ->
 
 
 def _between(a: str, b: str, of_a: Sequence[Record], of_b: Sequence[Record], history: History) -> Fields:
-    found = compare(pair(of_a, of_b, across_systems=True), history=history)
-    # Also of systems that nothing was measured on alike.
-    differing = environment_diff(of_a[-1].environment, of_b[-1].environment)
-    environment = [{"name": name, "a": left, "b": right} for name, left, right in differing]
-    return {"a": a, "b": b, **_comparison(found), "environment": environment}
+    fields = _comparison(compare(pair(of_a, of_b, across_systems=True), history=history))
+    if not fields["rows"]:  # nothing was measured alike, and they differ all the same
+        fields["environment"] = environments.between(of_a, of_b)
+    return {"a": a, "b": b, **fields}
 
 
 def _commits(records: Sequence[Record], history: History) -> list[Fields]:
@@ -266,19 +265,3 @@ def _point(record: Record, factor: float) -> Fields:
         "commit": record.environment.git_commit + ("+" if record.environment.is_dirty else ""),
         "at": record.environment.started_at,
     }
-
-
-def _changes(records: Sequence[Record]) -> list[Fields]:
-    """Return what changed on a system from session to session, the newest first."""
-    sessions: dict[str, Record] = {}
-    for record in sorted(records, key=lambda record: record.id):
-        sessions.setdefault(record.environment.started_at, record)
-    ordered = list(sessions.values())
-    found = []
-    for before, after in pairwise(ordered):
-        differing = environment_diff(before.environment, after.environment)
-        # That the code has changed is what the histories are about.
-        rows = [{"name": name, "a": a, "b": b} for name, a, b in differing if name not in ("git_commit", "is_dirty")]
-        if rows:
-            found.append({"from": before.environment.started_at, "to": after.environment.started_at, "rows": rows})
-    return found[::-1][:20]
