@@ -200,4 +200,25 @@ def test_the_command_of_a_test_with_a_quote_in_its_name_is_one(tmp_path: Path, m
     )
     _pytest(tmp_path, "test_quote.py", "--strobe-bench-records", str(path))
     (record,) = read_records(path)
-    assert shlex.split(record.command) == ["pytest", "test_quote.py::test_it[it's one]"]
+    test = f"{tmp_path / 'test_quote.py'}::test_it[it's one]"
+    assert shlex.split(record.command) == ["pytest", test, "--strobe-bench-seconds", "0.02"]
+
+
+@pytest.mark.slow
+def test_the_command_of_a_test_measures_it_again_from_anywhere(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "mine.jsonl", tmp_path / "else where"
+    elsewhere.mkdir()
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "pytest.ini").touch()  # the root that names of tests begin at
+    (tmp_path / "a b" / "test_sub.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('text', ['a//b'])\n"
+        "def test_it(strobe_bench, text):\n"
+        "    strobe_bench(len, text)\n"
+    )
+    _pytest(tmp_path, "a b/test_sub.py", "--strobe-bench-records", str(path))
+    (first,) = read_records(path)
+    words = [*shlex.split(first.command)[1:], *PLUGIN, "--strobe-bench-records", str(path)]
+    subprocess.run([sys.executable, "-m", "pytest", *words], cwd=elsewhere, capture_output=True, check=True)
+    _, again = read_records(path)
+    assert (again.benchmark, again.command) == (first.benchmark, first.command)

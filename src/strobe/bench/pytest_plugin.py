@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 #: a record has at most so many samples: each is the median of neighbouring ones
 _MAX_SAMPLES = 10
+#: of measuring, unless told
+_SECONDS = 1.0
 #: of how it is measured: records of two versions are not compared
 _VERSION = 1
 _PROPERTY = "strobe_bench"
@@ -51,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="append results here, and make no runs of them (default: bench/results.jsonl in Strobe's home)",
     )
     group.addoption(
-        "--strobe-bench-seconds", type=float, default=1.0, metavar="S", help="of measuring each (default: 1)"
+        "--strobe-bench-seconds", type=float, default=_SECONDS, metavar="S", help="of measuring each (default: 1)"
     )
     group.addoption(
         "--strobe-bench-once", action="store_true", help="call each function once, measure and record nothing"
@@ -61,8 +63,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class Measurer:
     """What the fixture is: call it with a function and its arguments."""
 
-    def __init__(self, name: str, config: pytest.Config) -> None:
+    def __init__(self, name: str, path: Path, config: pytest.Config) -> None:
         self._name = name
+        self._path = path
         self._config = config
         #: what this test has measured, in order
         self.records: list[Record] = []
@@ -94,8 +97,15 @@ class Measurer:
             unit="s",
             better="less",
             environment=_environment(self._config),
-            command=shlex.join(["pytest", self._name]),
+            command=self._command(),
         )
+
+    def _command(self) -> str:
+        """Return what measures the test again, from any directory: names of tests begin at their root."""
+        words = ["pytest", f"{self._path}::{self._name.partition('::')[2]}"]
+        if (seconds := self._config.getoption("--strobe-bench-seconds")) != _SECONDS:
+            words += ["--strobe-bench-seconds", str(seconds)]
+        return shlex.join(words)
 
     def _measure(self, record: Record, step: Callable[[int], object]) -> Record:
         import msgspec
@@ -140,7 +150,7 @@ class Measurer:
 @pytest.fixture
 def strobe_bench(request: pytest.FixtureRequest) -> Measurer:
     """Measure functions: `strobe_bench(function, *arguments)` returns what the function returns."""
-    measurer = Measurer(request.node.nodeid, request.config)
+    measurer = Measurer(request.node.nodeid, request.node.path, request.config)
     request.node.stash[_MEASURER] = measurer
     return measurer
 
