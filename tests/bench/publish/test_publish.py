@@ -192,5 +192,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert page == tmp_path / "site" / "index.html"
     assert _figures(page.read_text())["title"] == "Mine"
     path.write_text("")
-    assert main(["bench", "publish", str(tmp_path / "site"), str(path)]) == 2
+    assert main(["bench", "publish", str(tmp_path / "none"), str(path)]) == 2
     assert "nothing to publish" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_directory_of_somebody_else_is_not_told_as_a_lack_of_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "results.jsonl"
+    append_records(path, records()[:3])
+    (tmp_path / "index.html").write_text("mine")
+    assert main(["bench", "publish", str(tmp_path), str(path)]) == 2
+    told = capsys.readouterr().err
+    assert "index.html was not written by `publish` and is left alone; name another directory" in told
+    assert "nothing to publish" not in told
