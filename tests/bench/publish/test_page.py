@@ -172,6 +172,22 @@ def test_curves_have_a_point_per_batch_and_the_limit(open_page: OpenPage) -> Non
     expect(page.locator("#hint")).to_contain_text("p99")
 
 
+def test_an_undecided_point_of_a_curve_does_not_look_as_if_it_had_met_its_limit(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    rows = [one for one in records() if one.benchmark == "dlrm/ootb/inference/tiny-100k"][:3]
+    missed = next(one.latency for one in rows if one.latency and one.latency.status == "missed")
+    undecided = msgspec.structs.replace(missed, status="undecided")
+    rows = [msgspec.structs.replace(one, latency=undecided if one.batch_size == 512 else one.latency) for one in rows]
+    card = open_page("curves", of=publish(rows, tmp_path)).locator(".card")
+    hollow = card.locator("circle[fill='var(--surface)']")
+    expect(hollow).to_have_count(1)
+    expect(hollow).to_have_attribute("stroke-dasharray", "2 2")
+    expect(hollow).to_have_attribute("aria-label", re.compile("batch 512.*too few steps to tell whether it keeps its"))
+    expect(card).to_contain_text("hollow and dashed: too few steps to tell whether the limit is kept")
+    expect(card).not_to_contain_text("the limit is missed")
+
+
 def test_accuracy_against_cost_with_the_best_and_what_is_allowed(open_page: OpenPage) -> None:
     page = open_page("pareto")
     expect(page.locator("main > section h2")).to_contain_text(["Intel Xeon Platinum 8370C", "AMD EPYC 9654"])

@@ -98,7 +98,8 @@ def test_a_curve_shows_the_percentile_that_the_limit_is_about() -> None:
     of_limit, without = curve(99), curve(None)
     assert (of_limit["percentile"], without["percentile"]) == ("p99", "p95")
     assert of_limit["lines"][0]["points"][0]["latency_ms"] > without["lines"][0]["points"][0]["latency_ms"]
-    assert [point["is_missed"] for point in of_limit["lines"][0]["points"]] == [False, False, True]
+    assert [point["limit"] for point in of_limit["lines"][0]["points"]] == ["met", "met", "missed"]
+    assert [point["limit"] for point in without["lines"][0]["points"]] == [None, None, None]
 
 
 def _code(number: int, commit: str, *, is_dirty: bool = False, **fields: Any) -> Record:

@@ -205,7 +205,7 @@ def _curve(title: str, records: Sequence[Record]) -> Fields:
                 "latency_ms": 1e3 * percentile(times, share / 100),
                 "score": stats.median(record.samples),
                 "signs": table.signs(record),
-                "is_missed": record.latency is not None and record.latency.status == "missed",
+                "limit": record.latency.status if record.latency is not None else None,
             }
         )
     return {

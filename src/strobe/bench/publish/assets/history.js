@@ -1,13 +1,15 @@
 // Courses over time, those that got slower first and those that have ended last; and curves of latency against throughput.
 
 function curvesView() {
+  const has = (task, limit) => task.lines.some((line) => line.points.some((point) => point.limit === limit));
   return orNothing(shown.filter((system) => system.curves.length).map((system) => h("section", {},
     h("h2", {}, system.title),
     h("div", { class: "grid" }, system.curves.map((task) => h("div", { class: "card" },
       h("h3", {}, task.title),
       curve(task),
       h("ul", { class: "key" }, task.lines.map((line, index) => h("li", {}, h("i", { style: `background:var(--line-${(index % 6) + 1})` }), line.label)),
-        task.lines.some((line) => line.points.some((point) => point.is_missed)) ? h("li", {}, "hollow: the limit is missed") : null),
+        has(task, "missed") ? h("li", {}, "hollow: the limit is missed") : null,
+        has(task, "undecided") ? h("li", {}, "hollow and dashed: too few steps to tell whether the limit is kept") : null),
     ))),
   )));
 }
