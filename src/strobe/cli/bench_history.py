@@ -109,8 +109,16 @@ def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen
     if confirmed is not None:
         screen.out()
         print_rows(confirmed, screen)
-    elif any(series.is_worse for series in found):
+    elif any(_can_confirm(series) for series in found):
         screen.note("slower than at its best: --confirm measures it again, then and now, in turns")
+
+
+def _can_confirm(series: Series) -> bool:
+    from strobe.bench.compare.remeasure import can_remeasure
+    from strobe.bench.history import suspicion
+
+    pair = suspicion(series)
+    return pair is not None and can_remeasure(pair.a) and can_remeasure(pair.b)
 
 
 def _course(series: Series) -> str:

@@ -75,6 +75,17 @@ def test_a_threshold_of_the_history_is_not_negative(
     assert "--threshold is not negative" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("command", "is_offered"), [(RERUN, True), ("pytest tests/test_it.py::test_one", False)])
+def test_confirm_is_not_offered_for_what_it_cannot_measure(
+    command: str, is_offered: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        _write(results, 1.0 if number < 6 else 0.8, id=f"{number:04}", command=command)
+    assert main(["bench", "history", "--results", str(results)]) == 1
+    assert ("--confirm measures it again" in capsys.readouterr().err) == is_offered
+
+
 def test_a_version_that_is_no_longer_measured_does_not_fail_the_gate_for_ever(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
