@@ -11,6 +11,7 @@ import pytest
 
 from strobe.bench import run_results
 from strobe.bench.dashboard import endpoints
+from strobe.bench.publish.figures import collect
 from strobe.bench.records import Record
 from strobe.bench.run_results import RunResults
 from strobe.bench.tracker import FILE, track
@@ -186,6 +187,20 @@ def test_single_steps_are_kept_of_the_newest_only(bench: Bench) -> None:
     assert steps() == steps() == [0, 600]
     store.runs.delete(newer, now_ns=bench.stage.clock())
     assert steps() == [600]
+
+
+@pytest.mark.parametrize("mark", ["is_confirmation", "is_trial"])
+def test_the_steps_of_a_session_s_result_outlive_a_confirmation_or_a_search(bench: Bench, mark: str) -> None:
+    bench.stage.key("ann")
+    first, _, _, again = [one for one in suite() if "tiny-100k-fp32" in one.benchmark][:4]
+    aside = msgspec.structs.replace(again, **{mark: True})
+    results, store = RunResults(), bench.stage.store
+    bench.send("ann", first)
+    bench.send("ann", aside)
+    for _ in range(2):
+        found = results.read(store, [("ann", "bench")], now_ns=bench.stage.clock()).records
+        assert [sum(len(repeat.wall_s) for repeat in record.repeats) for record in found] == [600, 0]
+        assert collect(found)["systems"][0]["rows"][0]["num_steps"] == 600
 
 
 def test_results_of_a_home(home: Home, tmp_path: Path) -> None:

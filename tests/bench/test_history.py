@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from strobe.bench import stats
-from strobe.bench.history import Series, suspicion, trace
+from strobe.bench.history import Series, distinctions, suspicion, trace
 from strobe.bench.records import Record
 from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 
@@ -183,3 +183,52 @@ def test_many_rows_are_not_many_chances_to_be_slower() -> None:
     )
     assert _only(slight).is_worse
     assert [series.name for series in trace([*others, *slight, *clear]) if series.is_worse] == [_only(clear).name]
+
+
+def _later(records: list[Record], **fields: Any) -> list[Record]:
+    return [msgspec.structs.replace(one, id=f"1{one.id}", **fields) for one in records]
+
+
+@pytest.mark.parametrize("change", [{"version": 2}, {"seal": "bbbbbbbbbb"}, {"unit": "k/s"}])
+def test_a_version_that_is_no_longer_measured_is_ended_and_not_worse(change: dict[str, Any]) -> None:
+    slower = _sessions([100, 80], 8, seal="aaaaaaaaaa")
+    assert _only(slower).is_worse
+    old, new = trace([*slower, *_later(_sessions([90], 3, seal="aaaaaaaaaa"), **change)])
+    assert (old.is_ended, old.is_worse, new.is_ended) == (True, False, False)
+    assert old.against_best == pytest.approx(-0.2, abs=0.02)
+    assert suspicion(old) is None
+
+
+def test_a_new_version_that_fails_ends_the_old_one_but_what_is_beside_the_sessions_does_not() -> None:
+    slower = _sessions([100, 80], 8)
+    (failed,) = _later([result([], id="9", version=2, error="killed")])
+    assert _only([*slower, failed]).is_ended
+    for beside in ({"is_trial": True}, {"is_confirmation": True}, {"environment": ELSEWHERE}, {"batch_size": 9}):
+        aside = _later([msgspec.structs.replace(result([1.0], id="9", version=2), **beside)])
+        assert trace([*slower, *aside])[0].is_worse
+
+
+def test_series_of_one_name_are_told_apart_by_what_differs() -> None:
+    first = result([1.0], seal="aaaaaaaaaa")
+    again = msgspec.structs.replace(first, version=2, seal="bbbbbbbbbb")
+    sealed = msgspec.structs.replace(again, seal="cccccccccc")
+    sized = [result([1.0], options={"steps": steps}) for steps in (10, 20)]
+    away, twin = (msgspec.structs.replace(place, host="box") for place in (ELSEWHERE, HERE))
+
+    def told(*records: Record) -> list[str]:
+        return distinctions(trace(records))
+
+    assert told(first) == [""]
+    assert told(first, result([1.0], "toy/ootb/inference/two")) == ["", ""]
+    assert told(first, again) == ["v1", "v2"]
+    assert told(again, sealed) == ["seal bbbbbbbb", "seal cccccccc"]
+    assert told(first, again, sealed) == ["v1", "v2 seal bbbbbbbb", "v2 seal cccccccc"]
+    assert told(*sized) == ["steps=10", "steps=20"]
+    assert told(first, msgspec.structs.replace(first, environment=away)) == [
+        f"on {HERE.fingerprint}",
+        "on box",
+    ]
+    assert told(*(msgspec.structs.replace(first, environment=place) for place in (away, twin))) == [
+        f"on {away.fingerprint}",
+        f"on {twin.fingerprint}",
+    ]

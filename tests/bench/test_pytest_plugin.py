@@ -138,6 +138,57 @@ def test_workers_of_xdist_tell_the_summary(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_workers_of_xdist_are_one_session(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    (tmp_path / "test_pair.py").write_text(
+        "import time\n"
+        "import pytest\n"
+        "@pytest.mark.parametrize('wait_s', [0.0, 1.1])\n"
+        "def test_it(strobe_bench, wait_s):\n"
+        "    time.sleep(wait_s)  # a session's name is its second\n"
+        "    strobe_bench(len, 'abc')\n"
+    )
+    _pytest(tmp_path, "test_pair.py", "--strobe-bench-records", str(path), "-n", "2")
+    found = list(read_records(path))
+    assert len(found) == 2
+    assert len({record.environment.started_at for record in found}) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("-W", "error"), ("-n", "1")])
+def test_a_home_that_cannot_be_written_does_not_end_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path / "file" / "home"))
+    done = _pytest(tmp_path, *options)
+    assert "3 passed" in done.stdout
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+    assert f"cannot write results to {tmp_path / 'file' / 'home' / 'bench' / 'results.jsonl'}: " in done.stdout
+    assert "name a file by --strobe-bench-records" in done.stdout
+    assert "test_it.py::test_two #2: 2." in done.stdout
+    assert "(not recorded)" in done.stdout
+    assert "recorded in" not in done.stdout
+
+
+@pytest.mark.slow
+def test_results_that_cannot_be_runs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("STROBE_HOME", str(home))
+    # A disk that is full by then; that a home cannot be written at all is the run's own affair.
+    (tmp_path / "conftest.py").write_text(
+        "from strobe.bench import tracker\n"
+        "def track(record, home):\n"
+        "    raise OSError(28, 'No space left on device')\n"
+        "tracker.track = track\n"
+    )
+    done = _pytest(tmp_path, "-W", "error")
+    assert done.returncode == 0
+    assert f"the results are written, but cannot be runs in {home}: [Errno 28] No space left" in done.stdout
+    assert len(list(read_records(home / "bench" / "results.jsonl"))) == 3
+
+
+@pytest.mark.slow
 def test_the_command_of_a_test_with_a_quote_in_its_name_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STROBE_HOME", str(tmp_path / "home"))
     path = tmp_path / "mine.jsonl"
@@ -149,4 +200,25 @@ def test_the_command_of_a_test_with_a_quote_in_its_name_is_one(tmp_path: Path, m
     )
     _pytest(tmp_path, "test_quote.py", "--strobe-bench-records", str(path))
     (record,) = read_records(path)
-    assert shlex.split(record.command) == ["pytest", "test_quote.py::test_it[it's one]"]
+    test = f"{tmp_path / 'test_quote.py'}::test_it[it's one]"
+    assert shlex.split(record.command) == ["pytest", test, "--strobe-bench-seconds", "0.02"]
+
+
+@pytest.mark.slow
+def test_the_command_of_a_test_measures_it_again_from_anywhere(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "mine.jsonl", tmp_path / "else where"
+    elsewhere.mkdir()
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "pytest.ini").touch()  # the root that names of tests begin at
+    (tmp_path / "a b" / "test_sub.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('text', ['a//b'])\n"
+        "def test_it(strobe_bench, text):\n"
+        "    strobe_bench(len, text)\n"
+    )
+    _pytest(tmp_path, "a b/test_sub.py", "--strobe-bench-records", str(path))
+    (first,) = read_records(path)
+    words = [*shlex.split(first.command)[1:], *PLUGIN, "--strobe-bench-records", str(path)]
+    subprocess.run([sys.executable, "-m", "pytest", *words], cwd=elsewhere, capture_output=True, check=True)
+    _, again = read_records(path)
+    assert (again.benchmark, again.command) == (first.benchmark, first.command)

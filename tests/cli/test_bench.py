@@ -85,7 +85,7 @@ def test_strobe_and_the_floor_for_real(
     assert all(0 < float(line["seconds"]) < 60 for line in lines)
     records = list(read_records(tmp_path / "home" / "bench" / "results.jsonl"))
     assert [len(record.samples) for record in records] == [2, 2]
-    assert records[0].command.endswith("--variant agent=off --repeat 2")
+    assert records[0].command.endswith(f"--variant agent=off --repeat 2 --directory {tmp_path}")
 
     # The same records, tables and runs as those of workloads.
     assert main(["bench", "table", "--json"]) == 0

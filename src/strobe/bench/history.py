@@ -2,14 +2,15 @@
 
 One series per row, version, seal and machine, one point per session. A step is a change of level that lasts; many
 small ones, none worth an alarm, add up to a loss against the best level there was. What one suspects here is confirmed
-by measuring the commits on both sides of the step again (`suspicion`, then strobe.bench.compare.confirmation). Pure.
+by measuring the commits on both sides of the step again (`suspicion`, then strobe.bench.compare.confirmation). The
+series of a version that was replaced has ended: nobody can mend it. Pure.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -57,28 +58,45 @@ class Series:
     best: Record
     #: relative distance from its level that all but 5 % of the sessions stay within, as far as neighbours tell
     band: float
-    #: whether the row is slower than at its best by what matters, by one step or by many small ones
+    #: whether the row is slower than at its best by what matters, by one step or by many small ones, and goes on
     is_worse: bool
+    #: whether the row was measured in another version, seal or unit since
+    is_ended: bool
+
+    @property
+    def seal(self) -> str:
+        """What its last record is sealed by: older ones may lack it."""
+        return self.records[-1].seal
 
 
 def trace(records: Iterable[Record], *, threshold: float = THRESHOLD) -> list[Series]:
     """Return the history of every row; failed and incorrect results, trials and confirmations are no points of it."""
-    points = [record for record in records if _is_point(record)]
+    sessions = [record for record in records if not record.is_aside and not record.is_changed]
+    in_order = sorted(sessions, key=lambda one: one.id)
     # Old results have no seal: they are taken for what is measured today, as `compare` takes them.
-    newest = {_series_key(one): one.seal for one in sorted(points, key=lambda one: one.id) if one.seal}
-    groups: dict[tuple[RowKey, str], list[Record]] = defaultdict(list)
-    for record in points:
+    newest = {_series_key(one): one.seal for one in in_order if one.seal}
+
+    def series_of(record: Record) -> tuple[RowKey, str]:
         key = _series_key(record)
-        groups[key, record.seal or newest.get(key, "")].append(record)
+        return key, record.seal or newest.get(key, "")
+
+    # A version that fails is measured, too.
+    rows = {(machine(one.environment), row_key(one)): series_of(one) for one in in_order if not one.is_left_out}
+    groups: dict[tuple[RowKey, str], list[Record]] = defaultdict(list)
+    for record in filter(_is_point, sessions):
+        groups[series_of(record)].append(record)
     # Shorter ones cannot have a step.
     num_searched = max(1, sum(len(group) >= 2 * MIN_POINTS for group in groups.values()))
-    return [_series(sorted(group, key=lambda one: one.id), threshold, num_searched) for group in groups.values()]
+    current = set(rows.values())
+    return [
+        _series(sorted(group, key=lambda one: one.id), threshold, num_searched, is_ended=series not in current)
+        for series, group in groups.items()
+    ]
 
 
 def _is_point(record: Record) -> bool:
     is_correct = record.correctness is None or record.correctness.is_correct
-    is_valid = is_correct and not record.is_aside and not record.is_changed
-    return is_valid and bool(record.samples) and min(record.samples) > 0
+    return is_correct and bool(record.samples) and min(record.samples) > 0
 
 
 def _series_key(record: Record) -> RowKey:
@@ -86,7 +104,7 @@ def _series_key(record: Record) -> RowKey:
     return (*row_key(record), str(record.version), record.unit, record.better, machine(record.environment))
 
 
-def _series(records: list[Record], threshold: float, num_series: int) -> Series:
+def _series(records: list[Record], threshold: float, num_series: int, *, is_ended: bool) -> Series:
     sign = 1.0 if records[0].better == "more" else -1.0
     # Logarithms, because a change is a factor; signed, so that up is better.
     speeds = [sign * math.log(stats.median(record.samples)) for record in records]
@@ -114,10 +132,38 @@ def _series(records: list[Record], threshold: float, num_series: int) -> Series:
         against_best=against_best,
         best=max(records[best.start : best.stop], key=lambda one: (not one.environment.is_dirty, one.id)),
         band=math.expm1(_REACH * noise_scale(speeds)) if len(records) >= MIN_POINTS else 0.0,
-        is_worse=against_best < -threshold,
+        is_worse=against_best < -threshold and not is_ended,
+        is_ended=is_ended,
     )
 
 
 def suspicion(series: Series) -> Pair | None:
     """Return what to measure again to confirm that the row got slower: the code at its best, and the newest."""
     return Pair(series.best, series.records[-1]) if series.is_worse else None
+
+
+def distinctions(found: Sequence[Series]) -> list[str]:
+    """Return for each series what tells it from others of its name: version, seal, sizes, unit, machine; else ""."""
+    by_name: dict[str, list[Series]] = defaultdict(list)
+    for series in found:
+        by_name[series.name].append(series)
+    return [_distinction(series, by_name[series.name]) for series in found]
+
+
+def _distinction(series: Series, namesakes: Sequence[Series]) -> str:
+    rivals = [one for one in namesakes if one.machine == series.machine]
+    told = []
+    for index, own in enumerate(_marks(series)):
+        alike = [one for one in rivals if _marks(one)[index] == own]
+        told += [own] if len(alike) < len(rivals) else []
+        rivals = alike
+    if len(hosts := {one.machine: one.records[-1].environment.host for one in namesakes}) > 1:
+        host = hosts[series.machine]
+        told.append(f"on {host if host and list(hosts.values()).count(host) == 1 else series.machine}")
+    return " ".join(filter(None, told))
+
+
+def _marks(series: Series) -> tuple[str, ...]:
+    last = series.records[-1]
+    sizes = ",".join(f"{name}={value:g}" for name, value in sorted(last.options.items()))
+    return f"v{series.version}", f"seal {series.seal[:8]}" if series.seal else "", sizes, last.unit

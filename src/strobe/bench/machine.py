@@ -47,7 +47,7 @@ def describe(
         python=platform.python_version(),
         file_system=_file_system(directory) if directory else "",
         load_average=_load_average(),
-        started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        started_at=moment(),
     )
 
 
@@ -60,6 +60,11 @@ def on_cards(environment: Environment, names: Sequence[str]) -> Environment:
     return msgspec.structs.replace(
         environment, accelerator=accelerator, hardware={**environment.hardware, "accelerator": accelerator}
     )
+
+
+def moment() -> str:
+    """Return the time as records name their session by it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def usable_cpus() -> int:

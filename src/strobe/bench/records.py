@@ -237,6 +237,11 @@ def format_variant(variant: dict[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in variant.items())
 
 
+def format_number(value: float) -> str:
+    """Write a number shortly, as an option of a command: it is read back as the same."""
+    return short if float(short := f"{value:g}") == value else repr(value).removesuffix(".0")
+
+
 def results_path(home: Path) -> Path:
     """Return where a home keeps its results."""
     return home / "bench" / "results.jsonl"

@@ -1,8 +1,8 @@
 """Results as the runs of a store carry them: read once, kept in memory as far as a page needs them.
 
-Of a row's newest result the page shows every step; of older ones the scores are enough, and a thousand of them fit into
-a few megabytes. What a run carries is what somebody sent: what is no record, or is out of all bounds, is left out and
-counted. Knows the store, not HTTP.
+Of a row's newest result, as `newest` of pairing chooses it, the page shows every step; of others the scores are
+enough, and a thousand of them fit into a few megabytes. What a run carries is what somebody sent: what is no record, or
+is out of all bounds, is left out and counted. Knows the store, not HTTP.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from strobe.bench.compare.pairing import RowKey, machine, row_key
+from strobe.bench.compare.pairing import Place, machine, rank, row_key
 from strobe.bench.records import SCHEMA, Record
 from strobe.bench.table import is_row
 from strobe.bench.tracker import FILE, JOB_TYPE
@@ -57,13 +57,13 @@ class RunResults:
         files.sort(key=lambda one: one[0].uploaded_ns, reverse=True)
         read = {file.sha256: file for file, _ in files[:MAX_RESULTS]}
         places = {file.sha256: project for file, project in files}
-        newest: dict[tuple[str, RowKey], tuple[str, str]] = {}
+        newest: dict[Place, tuple[tuple[bool, str], str]] = {}
         for digest, file in read.items():
             if digest not in self._known:
                 self._known[digest] = _decode(store, file)
             if (record := self._known[digest]) is not None:
                 row = (machine(record.environment), row_key(record))
-                older, newest[row] = sorted((newest.get(row, ("", "")), (record.id, digest)))
+                older, newest[row] = sorted((newest.get(row, ((False, ""), "")), (rank(record), digest)))
                 self._lighten(older[1])
         for _, digest in newest.values():
             if _lacks_steps(self._known[digest]):  # there was a newer one when it was read

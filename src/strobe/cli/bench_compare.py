@@ -283,7 +283,17 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
         screen.note(f"not compared: {name}: {reason}")
     if found.undecided and not args.confirm:
         rows = count_text(len(found.undecided), "row")
-        screen.note(f"{rows} inconclusive: --confirm measures them again, both sides in turns")
+        screen.note(f"{rows} inconclusive: {_remedy(found.undecided, are_systems=args.systems)}")
+
+
+def _remedy(undecided: Sequence[Row], *, are_systems: bool) -> str:
+    from strobe.bench.compare.remeasure import can_remeasure
+
+    num_again = 0 if are_systems else sum(can_remeasure(row.a) and can_remeasure(row.b) for row in undecided)
+    if not num_again:
+        return "more sessions of the same commit tell: five make a history"
+    them = "them" if num_again == len(undecided) else f"{num_again} of them"
+    return f"--confirm measures {them} again, both sides in turns"
 
 
 def print_rows(found: Comparison, screen: Screen) -> None:

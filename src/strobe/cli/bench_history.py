@@ -32,7 +32,8 @@ def register(commands: Subparsers) -> None:
         detail=(
             "One line per benchmark, version and machine. A step is a change of level that lasts for three sessions\n"
             "or more; single outliers are none. Exit code: 0 nothing is slower than at its best, 1 something is (with\n"
-            "--confirm: and it was confirmed, or could not be measured again).\n"
+            "--confirm: and it was confirmed, or could not be measured again). Versions that were replaced have\n"
+            "ended: they are shown, and count for nothing.\n"
             "See docs/bench-compare.md."
         ),
         examples=["strobe bench history", "strobe bench history dlrm --json", "strobe bench history --worse --confirm"],
@@ -90,24 +91,34 @@ def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) 
 
 
 def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen) -> None:
+    from strobe.bench.history import distinctions
     from strobe.bench.table import number_text, scale_of
 
     rows = []
-    for series in found:
+    for series, distinction in zip(found, distinctions(found), strict=True):
+        name = " ".join(filter(None, [series.name, distinction, "(ended)" if series.is_ended else ""]))
         last = series.records[-1]
         course = _course(series)
         against = f"{100 * series.against_best:+.1f} %" if series.is_worse else ""
         steps = ", ".join(_step_text(step) for step in series.steps)
         factor, unit = scale_of(series.levels[-1].value, last.unit)
         now = number_text(factor * series.levels[-1].value)
-        rows.append((series.name, str(len(series.records)), course, now, unit, against, steps))
+        rows.append((name, str(len(series.records)), course, now, unit, against, steps))
     numbers = ("SESSIONS", "NOW", "AGAINST BEST")
     screen.table(_HEADER, rows, right=numbers, whole=(*numbers, "UNIT"), spare=("COURSE",), lead=1)
     if confirmed is not None:
         screen.out()
         print_rows(confirmed, screen)
-    elif any(series.is_worse for series in found):
+    elif any(_can_confirm(series) for series in found):
         screen.note("slower than at its best: --confirm measures it again, then and now, in turns")
+
+
+def _can_confirm(series: Series) -> bool:
+    from strobe.bench.compare.remeasure import can_remeasure
+    from strobe.bench.history import suspicion
+
+    pair = suspicion(series)
+    return pair is not None and can_remeasure(pair.a) and can_remeasure(pair.b)
 
 
 def _course(series: Series) -> str:
@@ -128,7 +139,9 @@ def _fields(series: Series) -> dict[str, Any]:
     return {
         "name": series.name,
         "version": series.version,
+        "seal": series.seal,
         "machine": series.machine,
+        "host": series.records[-1].environment.host,
         "points": [
             {
                 "id": record.id,
@@ -145,6 +158,7 @@ def _fields(series: Series) -> dict[str, Any]:
         ],
         "against_best": series.against_best,
         "is_worse": series.is_worse,
+        "is_ended": series.is_ended,
     }
 
 

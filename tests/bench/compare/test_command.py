@@ -355,6 +355,33 @@ def test_a_command_that_is_none_cannot_be_repeated() -> None:
     assert can_remeasure(result([1.0], command="strobe bench run mine --batch 1"))
 
 
+PYTEST = "pytest tests/test_it.py::test_one"
+
+
+@pytest.mark.parametrize(
+    ("commands", "told"),
+    [
+        ((PYTEST, "strobe bench load --profile v1-empty"), None),
+        ((PYTEST, "strobe bench run two"), "2 rows inconclusive: --confirm measures 1 of them again, both"),
+        (("strobe bench run one", "strobe bench run two"), "2 rows inconclusive: --confirm measures them again, both"),
+    ],
+)
+def test_confirm_is_not_offered_for_rows_that_it_cannot_measure(
+    commands: tuple[str, ...], told: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / f"{side}.jsonl" for side in "ab"]
+    for path in paths:
+        for number, command in enumerate(commands):
+            _write(path, 1.0, benchmark=f"toy/ootb/inference/{number}", command=command)
+    words = ["bench", "compare", *map(str, paths), "--home", str(tmp_path)]
+    assert main(words) == 0
+    printed = capsys.readouterr().err
+    assert told in printed if told else "--confirm measures" not in printed
+    assert told or "2 rows inconclusive: more sessions of the same commit tell" in printed
+    assert main([*words, "--systems"]) == 0
+    assert "--confirm" not in capsys.readouterr().err
+
+
 def test_two_systems_cannot_be_confirmed(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = _write(tmp_path / "b.jsonl", 1.0, environment=ELSEWHERE)
     words = ["bench", "compare", str(base), str(other), "--home", str(tmp_path), "--systems", "--confirm"]

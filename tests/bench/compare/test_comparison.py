@@ -370,3 +370,12 @@ def test_half_of_alpha_is_left_for_measuring_again() -> None:
     pairs = [Pair(result(_around(100, 6)), result(_around(110, 6, seed=2)))]
     assert _interleaved(*pairs).rows[0].verdict == "faster"
     assert _interleaved(*pairs, rule=rule).rows[0].verdict == "inconclusive"
+
+
+def test_what_a_failed_row_does_not_know_is_no_difference_of_the_environment() -> None:
+    """Versions of libraries come from the process that measures, and that one has died."""
+    unknown = msgspec.structs.replace(HERE, software={}, python="3.14")
+    failed = result([], environment=unknown, error="killed")
+    for a, b in ((result([1.0, 1.1]), failed), (failed, result([1.0, 1.1]))):
+        assert [name for name, *_ in compare(pair([a], [b])).environment if name == "torch"] == []
+    assert ("python", "", "3.14") in compare(pair([result([1.0], environment=HERE)], [failed])).environment

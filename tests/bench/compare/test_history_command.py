@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from pathlib import Path
@@ -72,3 +73,38 @@ def test_a_threshold_of_the_history_is_not_negative(
     _write(results, 1.0)
     assert main(["bench", "history", f"--threshold={percent}", "--results", str(results)]) == 2
     assert "--threshold is not negative" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("command", "is_offered"), [(RERUN, True), ("pytest tests/test_it.py::test_one", False)])
+def test_confirm_is_not_offered_for_what_it_cannot_measure(
+    command: str, is_offered: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        _write(results, 1.0 if number < 6 else 0.8, id=f"{number:04}", command=command)
+    assert main(["bench", "history", "--results", str(results)]) == 1
+    assert ("--confirm measures it again" in capsys.readouterr().err) == is_offered
+
+
+def test_a_version_that_is_no_longer_measured_does_not_fail_the_gate_for_ever(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        _write(results, 1.0 if number < 6 else 0.8, id=f"{number:04}")
+    words = ["bench", "history", "--results", str(results)]
+    assert main(words) == 1
+    _write(results, 0.7, id="1000", version=2)
+    capsys.readouterr()
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert "one-fp32 B=8 v1 (ended)" in printed.out
+    assert "one-fp32 B=8 v2 " in printed.out
+    assert "slower than at its best" not in printed.err
+    assert main([*words, "--json"]) == 0
+    old, new = json.loads(capsys.readouterr().out)["series"]
+    assert [(one["version"], one["is_ended"], one["is_worse"]) for one in (old, new)] == [
+        (1, True, False),
+        (2, False, False),
+    ]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from strobe.bench.load import catalog, runner, venvs
-from strobe.bench.load.job import Job
+from strobe.bench.load.job import Job, Server
 from strobe.bench.load.variant import Subject
 from strobe.bench.load.worker import arrival
 from strobe.errors import UsageError
@@ -49,7 +51,10 @@ def test_repetitions_are_interleaved(ready: Path) -> None:
     order = [line.split(":")[0] for line in said]
     assert order == ["v1-empty 1/2 fake", "v1-empty 1/2 jsonl", "v1-empty 2/2 fake", "v1-empty 2/2 jsonl"]
     assert [(record.subject, len(record.samples)) for record in records] == [("fake", 2), ("jsonl", 2)]
-    assert records[0].command == "strobe bench load --profile v1-empty --tracker fake --mode offline --repeat 2"
+    assert shlex.split(records[0].command) == [
+        *("strobe", "bench", "load", "--profile", "v1-empty", "--tracker", str(FAKE.path)),
+        *("--mode", "offline", "--repeat", "2", "--directory", str(ready.parent)),
+    ]
     assert records[0].environment.file_system
     assert not list(ready.parent.glob("load-bench-*"))
 
@@ -68,6 +73,32 @@ def test_a_failure_is_recorded_once_with_its_reason(ready: Path) -> None:
 def test_what_a_tracker_does_not_offer_is_not_run(ready: Path) -> None:
     (record,) = runner.run(_plan(ready, profiles=[PROFILES["v1-tables"]], subjects=[Subject(FAKE)]))
     assert record.error == "fake has no table"
+
+
+def test_the_command_has_all_that_was_asked_for(ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "two words"
+    place.mkdir()
+    monkeypatch.chdir(tmp_path)
+    # A profile that the tracker cannot do: nothing has to run to be recorded.
+    changes = {"profiles": [PROFILES["v1-tables"]], "subjects": [Subject(FAKE)], "options": {"steps": 12_345_678.0}}
+    (record,) = runner.run(_plan(ready, **changes, directory=Path("two words"), timeout_s=7.5))
+    words = shlex.split(record.command)
+    assert words[words.index("--directory") + 1] == str(place)
+    assert words[words.index("--timeout") + 1] == "7.5"
+    assert words[words.index("--option") + 1] == "steps=12345678"
+    (plain,) = runner.run(_plan(ready, **{**changes, "options": {}}, directory=None))
+    assert not {"--directory", "--timeout", "--server", "--option"} & set(shlex.split(plain.command))
+
+
+def test_the_command_names_the_server_that_was_asked_for_and_no_key(ready: Path) -> None:
+    subject = Subject(catalog.trackers()["strobe"])
+    profile = next(one for one in PROFILES.values() if "table" in one.needs)
+    server = Server("https://strobe.example", "secret")
+    plan = _plan(ready, profiles=[profile], subjects=[subject], mode="online", server=server)
+    assert "--server https://strobe.example" in runner.command_of(plan, profile, subject)
+    assert "secret" not in runner.command_of(plan, profile, subject)
+    own = replace(plan, is_own_server=True)
+    assert "--server" not in runner.command_of(own, profile, subject)
 
 
 def test_impossible_plans_are_refused(ready: Path) -> None:

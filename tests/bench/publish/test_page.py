@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
+from strobe.bench.publish import publish
 from tests.bench.publish.conftest import OpenPage
+from tests.bench.publish.suite import records
 from tests.web.accessibility import violations
 
 pytestmark = pytest.mark.slow
@@ -142,6 +146,18 @@ def test_history_shows_the_step_and_its_commits_first(open_page: OpenPage) -> No
     expect(page.locator("#hint")).to_contain_text("2026-11-01")
 
 
+def test_a_version_that_was_replaced_has_ended_and_comes_last(open_page: OpenPage, tmp_path: Path) -> None:
+    rows = [one for one in records() if one.config == "400MF-int8"]
+    newer = [msgspec.structs.replace(one, id=f"99{one.id}", version=one.version + 1) for one in rows[:3]]
+    page = open_page("history", of=publish([*rows, *newer], tmp_path))
+    expect(page.locator("main")).to_contain_text("0 slower than at their best")
+    expect(page.locator(".card")).to_have_count(2)
+    expect(page.locator(".card").first).to_contain_text(f"now, 3 sessions, v{newer[0].version}")
+    ended = page.locator(".card").last
+    expect(ended.locator(".chip")).to_have_text("ended")
+    expect(ended).to_contain_text(f"in the end, 14 sessions, v{rows[0].version}")
+
+
 def test_curves_have_a_point_per_batch_and_the_limit(open_page: OpenPage) -> None:
     page = open_page("curves")
     card = page.locator(".card", has_text="DLRM Inference tiny-100k").first
@@ -154,6 +170,22 @@ def test_curves_have_a_point_per_batch_and_the_limit(open_page: OpenPage) -> Non
     expect(missed).to_have_attribute("aria-label", re.compile("batch 512.*missed its limit"))
     missed.hover()
     expect(page.locator("#hint")).to_contain_text("p99")
+
+
+def test_an_undecided_point_of_a_curve_does_not_look_as_if_it_had_met_its_limit(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    rows = [one for one in records() if one.benchmark == "dlrm/ootb/inference/tiny-100k"][:3]
+    missed = next(one.latency for one in rows if one.latency and one.latency.status == "missed")
+    undecided = msgspec.structs.replace(missed, status="undecided")
+    rows = [msgspec.structs.replace(one, latency=undecided if one.batch_size == 512 else one.latency) for one in rows]
+    card = open_page("curves", of=publish(rows, tmp_path)).locator(".card")
+    hollow = card.locator("circle[fill='var(--surface)']")
+    expect(hollow).to_have_count(1)
+    expect(hollow).to_have_attribute("stroke-dasharray", "2 2")
+    expect(hollow).to_have_attribute("aria-label", re.compile("batch 512.*too few steps to tell whether it keeps its"))
+    expect(card).to_contain_text("hollow and dashed: too few steps to tell whether the limit is kept")
+    expect(card).not_to_contain_text("the limit is missed")
 
 
 def test_accuracy_against_cost_with_the_best_and_what_is_allowed(open_page: OpenPage) -> None:

@@ -83,6 +83,8 @@ def test_a_job_that_makes_no_sense_is_refused(job: dht.Job, word: str) -> None:
 def test_the_command_says_what_differs_from_the_defaults() -> None:
     command = benchmark.command_of("dht", dht.Job(num_peers=64, loss=0.05, plain=True))
     assert command == "strobe bench swarm dht --num_peers 64 --loss 0.05 --plain"
+    command = benchmark.command_of("dht", dht.Job(expiration=1_234_567.25), repeat=3, timeout_s=60.0)
+    assert command == "strobe bench swarm dht --expiration 1234567.25 --repeat 3 --timeout 60"
     forward = throughput.make_job("ffn_forward", num_clients=4)
     assert "--no-backprop" in benchmark.command_of("throughput", forward, "local").split()
 
@@ -103,7 +105,7 @@ def test_records_can_be_read_and_stand_in_the_table(tmp_path: Path) -> None:
     assert record.samples == (42.0, 42.0)
     assert record.benchmark == "swarm-program/fake/burn/peers32-experts256-batch32-plain"
     assert is_row(record)
-    assert record.command == "strobe bench swarm program --plain --peer fake"
+    assert record.command == "strobe bench swarm program --plain --peer fake --repeat 2"
     assert "| Burn | 42 s (n=2) |" in benchmark.table([record], metrics)
 
 

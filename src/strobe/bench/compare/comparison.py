@@ -22,7 +22,7 @@ from strobe.bench.compare.pairing import (
     NotHere,
     Pair,
     Pairs,
-    environment_diff,
+    record_diff,
     row_name,
 )
 from strobe.bench.compare.significance import holm
@@ -125,7 +125,7 @@ def compare(
     rows = [_measure(pair, known, rule, rule.level / num_rows) for pair in pairs.pairs]
     adjusted = iter(holm([row.p for row in rows if row.p is not None], num_rows))
     judged = tuple(row if row.estimate is None else _judged(row, row.estimate, next(adjusted), rule) for row in rows)
-    differing = (difference for row in judged for difference in environment_diff(row.a.environment, row.b.environment))
+    differing = (difference for row in judged for difference in record_diff(row.a, row.b))
     return Comparison(judged, pairs.left_out, _geomean(judged, rule), tuple(dict.fromkeys(differing)), rule)
 
 

@@ -106,9 +106,14 @@ def newest(records: Iterable[Record]) -> dict[Place, Record]:
     found: dict[Place, Record] = {}
     for record in records:
         known = found.get(key := (machine(record.environment), row_key(record)))
-        if known is None or (not record.is_aside, record.id) >= (not known.is_aside, known.id):
+        if known is None or rank(record) >= rank(known):
             found[key] = record
     return found
+
+
+def rank(record: Record) -> tuple[bool, str]:
+    """Return what is greatest for the record of a row that `newest` takes."""
+    return not record.is_aside, record.id
 
 
 def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = False, here: str = "") -> Pairs:
@@ -280,6 +285,12 @@ def environment_diff(a: Environment, b: Environment) -> list[Difference]:
     plain = ("os", "python", "file_system", "git_commit", "is_dirty")
     found = [*hardware_diff(a, b), *_diff(a.software, b.software), *_diff(_facts(a, plain), _facts(b, plain))]
     return list(dict.fromkeys(found))
+
+
+def record_diff(a: Record, b: Record) -> list[Difference]:
+    """Return what differs between the environments of a row; what one that failed does not tell may be the same."""
+    found = environment_diff(a.environment, b.environment)
+    return [(name, left, right) for name, left, right in found if (left or a.samples) and (right or b.samples)]
 
 
 def _facts(environment: Environment, names: Sequence[str]) -> dict[str, str]:

@@ -41,6 +41,11 @@ class Profile:
     options: dict[str, float]
     needs: tuple[str, ...]
 
+    @property
+    def word(self) -> str:
+        """What `--profile` takes for it."""
+        return _word(self.name, self.path)
+
 
 @dataclass(frozen=True, slots=True)
 class Tracker:
@@ -58,6 +63,16 @@ class Tracker:
     environment: dict[str, str]
     #: the optional parts it has: table, image, stored, arrival
     offers: frozenset[str]
+
+    @property
+    def word(self) -> str:
+        """What `--tracker` takes for it."""
+        return _word(self.name, self.path)
+
+
+def _word(name: str, path: Path) -> str:
+    """Return the name of a file that is found by it, else the whole path."""
+    return name if path.is_relative_to(_HERE) else str(path.resolve())
 
 
 def load_profile(path: Path) -> Profile:

@@ -6,6 +6,7 @@ profile; its record says why. Formatting belongs to report and results.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,13 +20,15 @@ from strobe.bench.load.catalog import Metric, Profile
 from strobe.bench.load.job import Job, Outcome, Server
 from strobe.bench.load.results import model_of
 from strobe.bench.load.variant import Subject
-from strobe.bench.records import Environment, Record, format_variant, make_id
+from strobe.bench.records import Environment, Record, format_number, format_variant, make_id
 from strobe.errors import Error, UsageError
 
 Say = Callable[[str], None]
 
 #: of what is measured: records of two versions are not compared
 _VERSION = 1
+#: what the command takes where nothing is said
+_TIMEOUT_S = 600.0
 #: what every profile gives in online mode, besides its own
 ONLINE_METRICS = (
     Metric("server_wait", "s", "less", "Until the server has everything, after the end"),
@@ -46,9 +49,10 @@ class Plan:
     venvs: Path = field(default_factory=venvs.default_directory)
     #: where the workers' directories are made: the file system under test
     directory: Path | None = None
-    timeout_s: float = 600.0
+    timeout_s: float = _TIMEOUT_S
     #: online: the server to send to (default: one of its own, on this machine, for the length of the measurement)
     server: Server | None = None
+    is_own_server: bool = False
 
     def metrics(self, profile: Profile) -> tuple[Metric, ...]:
         """Return what is measured of a profile."""
@@ -64,7 +68,8 @@ def run(plan: Plan, say: Say = lambda text: None) -> list[Record]:
     from strobe.bench.server import local_server
 
     with TemporaryDirectory(prefix="load-server-") as place, local_server(Path(place)) as started:
-        return _run(replace(plan, server=Server(started.url, started.key, __version__)), say)
+        own = Server(started.url, started.key, __version__)
+        return _run(replace(plan, server=own, is_own_server=True), say)
 
 
 def _run(plan: Plan, say: Say) -> list[Record]:
@@ -158,18 +163,25 @@ def _records(
             error=error,
             options=_options(plan, profile),
             environment=environment,
-            command=_command(plan, profile, subject),
+            command=command_of(plan, profile, subject),
         )
         for metric in plan.metrics(profile)
     ]
 
 
-def _command(plan: Plan, profile: Profile, subject: Subject) -> str:
-    """The command that measures this record again."""
-    parts = ["strobe bench load --profile", profile.name, "--tracker", subject.tracker.name, "--mode", plan.mode]
+def command_of(plan: Plan, profile: Profile, subject: Subject) -> str:
+    """Return the command that measures a profile on a subject again."""
+    parts = ["strobe", "bench", "load", "--profile", profile.word, "--tracker", subject.tracker.word]
+    parts += ["--mode", plan.mode]
     if subject.features:
         parts += ["--variant", format_variant(subject.features)]
     parts += ["--repeat", str(plan.repeat)]
     for name, value in _options(plan, profile).items():
-        parts += ["--option", f"{name}={value:g}"]
-    return " ".join(parts)
+        parts += ["--option", f"{name}={format_number(value)}"]
+    if plan.directory is not None:
+        parts += ["--directory", str(plan.directory.resolve())]
+    if plan.server is not None and not plan.is_own_server:
+        parts += ["--server", plan.server.url]
+    if plan.timeout_s != _TIMEOUT_S:
+        parts += ["--timeout", format_number(plan.timeout_s)]
+    return shlex.join(parts)

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 from strobe.bench import stats, table
 from strobe.bench.compare import (
     Comparison,
     History,
-    environment_diff,
     pair,
     pair_implementations,
     report,
 )
 from strobe.bench.compare.comparison import compare
 from strobe.bench.compare.pairing import TRIAL, machine, newest, peculiarities, row_name
-from strobe.bench.history import Series, trace
+from strobe.bench.history import Series, distinctions, trace
 from strobe.bench.latency import percentile
+from strobe.bench.publish import environments
 from strobe.bench.publish.pareto import ROUNDING, trade_offs
 from strobe.bench.records import Record
 from strobe.bench.spec import without_precision
@@ -57,7 +57,7 @@ def collect(records: Sequence[Record]) -> Fields:
         "compared_systems": list(compared),
         "between": _all_between(compared, history),
         "commits": [found for own in by_system.values() for found in _commits(own, history)],
-        "history": [_series(series) for series in trace(rows) if len(series.records) > 1],
+        "history": _histories(trace(rows)),
         "rounding": ROUNDING,
         "legend": {sign: meaning for sign, meaning in table.MEANINGS.items() if sign != "~"},
     }
@@ -65,7 +65,7 @@ def collect(records: Sequence[Record]) -> Fields:
 
 def _system(name: str, records: Sequence[Record], history: History) -> Fields:
     current = list(newest(records).values())
-    last = max(records, key=lambda record: record.id)
+    last = environments.describe(records)
     found = compare(pair_implementations(current), history=history)
     return {
         "id": name,
@@ -77,7 +77,7 @@ def _system(name: str, records: Sequence[Record], history: History) -> Fields:
         "pairs": _comparison(found),
         "curves": _curves(current),
         "trade_offs": trade_offs(current),
-        "changes": _changes(records),
+        "changes": environments.changes(records),
     }
 
 
@@ -127,22 +127,15 @@ def _all_between(by_system: Mapping[str, Sequence[Record]], history: History) ->
 
 
 def _between(a: str, b: str, of_a: Sequence[Record], of_b: Sequence[Record], history: History) -> Fields:
-    found = compare(pair(of_a, of_b, across_systems=True), history=history)
-    # Also of systems that nothing was measured on alike.
-    differing = environment_diff(of_a[-1].environment, of_b[-1].environment)
-    environment = [{"name": name, "a": left, "b": right} for name, left, right in differing]
-    return {"a": a, "b": b, **_comparison(found), "environment": environment}
+    fields = _comparison(compare(pair(of_a, of_b, across_systems=True), history=history))
+    if not fields["rows"]:  # nothing was measured alike, and they differ all the same
+        fields["environment"] = environments.between(of_a, of_b)
+    return {"a": a, "b": b, **fields}
 
 
 def _commits(records: Sequence[Record], history: History) -> list[Fields]:
     """Return every two of the newest commits that were measured on a system and share rows, newest first."""
-    by_code: dict[str, list[Record]] = defaultdict(list)
-    for record in sorted(records, key=lambda record: record.id):
-        place = record.environment
-        # Uncommitted code may be another one in each session.
-        is_known = place.git_commit and not place.is_dirty
-        by_code[place.git_commit if is_known else place.started_at].append(record)
-    codes = list(by_code.values())[-_MAX_COMMITS:]
+    codes = _codes(sorted((one for one in records if not one.is_aside), key=lambda one: one.id))
     both = [(before, after, pair(before, after)) for before, after in combinations(codes, 2)]
     return [
         {
@@ -154,6 +147,23 @@ def _commits(records: Sequence[Record], history: History) -> list[Fields]:
         for before, after, pairs in sorted(both, key=lambda one: (one[1][-1].id, one[0][-1].id), reverse=True)
         if pairs.pairs
     ]
+
+
+def _codes(records: Iterable[Record]) -> list[list[Record]]:
+    """Return the results of each code that is compared: of the newest commits, and of the last uncommitted one."""
+    commits: dict[str, list[Record]] = defaultdict(list)
+    # Uncommitted code may be another one in each session.
+    sessions: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        place = record.environment
+        if place.git_commit and not place.is_dirty:
+            commits[place.git_commit].append(record)
+        else:
+            sessions[place.started_at].append(record)
+    # Many sessions must not push the commits out; where commits are too few to compare, sessions are what there is.
+    num_sessions = 1 if len(commits) > 1 else _MAX_COMMITS
+    chosen = [*list(commits.values())[-_MAX_COMMITS:], *list(sessions.values())[-num_sessions:]]
+    return sorted(chosen, key=lambda code: code[0].id)
 
 
 def _code_name(record: Record) -> str:
@@ -195,7 +205,7 @@ def _curve(title: str, records: Sequence[Record]) -> Fields:
                 "latency_ms": 1e3 * percentile(times, share / 100),
                 "score": stats.median(record.samples),
                 "signs": table.signs(record),
-                "is_missed": record.latency is not None and record.latency.status == "missed",
+                "limit": record.latency.status if record.latency is not None else None,
             }
         )
     return {
@@ -209,10 +219,25 @@ def _curve(title: str, records: Sequence[Record]) -> Fields:
     }
 
 
-def _series(series: Series) -> Fields:
+def _histories(found: Iterable[Series]) -> list[Fields]:
+    # Of each system by itself: which one it is, the page says by the others that are shown.
+    by_system: dict[str, list[Series]] = defaultdict(list)
+    for series in found:
+        if len(series.records) > 1:
+            by_system[series.machine].append(series)
+    return [
+        _series(series, distinction)
+        for own in by_system.values()
+        for series, distinction in zip(own, distinctions(own), strict=True)
+    ]
+
+
+def _series(series: Series, distinction: str) -> Fields:
     factor, unit = table.scale_of(series.levels[-1].value, series.records[0].unit)
     return {
         "name": series.name,
+        # What tells it from others of its name, if there are any.
+        "distinction": distinction,
         "system": series.machine,
         "version": series.version,
         "unit": unit,
@@ -226,6 +251,7 @@ def _series(series: Series) -> Fields:
         ],
         "against_best": series.against_best,
         "is_worse": series.is_worse,
+        "is_ended": series.is_ended,
     }
 
 
@@ -239,19 +265,3 @@ def _point(record: Record, factor: float) -> Fields:
         "commit": record.environment.git_commit + ("+" if record.environment.is_dirty else ""),
         "at": record.environment.started_at,
     }
-
-
-def _changes(records: Sequence[Record]) -> list[Fields]:
-    """Return what changed on a system from session to session, the newest first."""
-    sessions: dict[str, Record] = {}
-    for record in sorted(records, key=lambda record: record.id):
-        sessions.setdefault(record.environment.started_at, record)
-    ordered = list(sessions.values())
-    found = []
-    for before, after in pairwise(ordered):
-        differing = environment_diff(before.environment, after.environment)
-        # That the code has changed is what the histories are about.
-        rows = [{"name": name, "a": a, "b": b} for name, a, b in differing if name not in ("git_commit", "is_dirty")]
-        if rows:
-            found.append({"from": before.environment.started_at, "to": after.environment.started_at, "rows": rows})
-    return found[::-1][:20]

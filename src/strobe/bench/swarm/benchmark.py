@@ -6,6 +6,7 @@ says which metrics there are and how each follows from an outcome.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 
 from strobe.bench import machine, stats
 from strobe.bench.load.report import format_samples
-from strobe.bench.records import Better, Record, make_id
+from strobe.bench.records import Better, Record, format_number, make_id
 from strobe.bench.swarm.program import Listener, Outcome, Program
 from strobe.bench.swarm.subject import STROBE, Subject
 from strobe.bench.table import markdown
@@ -22,6 +23,8 @@ from strobe.errors import UsageError
 
 #: of what is measured: records of two versions are not compared
 _VERSION = 1
+#: what the command takes where nothing is said
+_REPEAT, _TIMEOUT_S = 1, 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,8 @@ def run(
     metrics: Sequence[Metric],
     subjects: Sequence[Subject],
     *,
-    repeat: int = 1,
-    timeout_s: float = 3600.0,
+    repeat: int = _REPEAT,
+    timeout_s: float = _TIMEOUT_S,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Record]:
     """Measure; one record per subject and metric. A subject that fails once is not tried again."""
@@ -92,7 +95,13 @@ def run(
             error=done[-1].error,
             options=sizes,
             environment=environment,
-            command=command_of(benchmark, case.job, "" if subject is STROBE else subject.name),
+            command=command_of(
+                benchmark,
+                case.job,
+                "" if subject is STROBE else subject.name,
+                repeat=repeat,
+                timeout_s=timeout_s,
+            ),
         )
         for subject, done in zip(subjects, outcomes, strict=True)
         for metric in metrics
@@ -105,9 +114,11 @@ def _config(variant: Mapping[str, str]) -> str:
     return "-".join(f"{name}{value}" if value[:1].isdigit() else value for name, value in variant.items())
 
 
-def command_of(benchmark: str, job: msgspec.Struct, peer: str = "") -> str:
+def command_of(
+    benchmark: str, job: msgspec.Struct, peer: str = "", *, repeat: int = _REPEAT, timeout_s: float = _TIMEOUT_S
+) -> str:
     """Return the command that measures a job again: its fields are flags, and defaults need not be said."""
-    parts = ["strobe bench swarm", benchmark]
+    parts = ["strobe", "bench", "swarm", benchmark]
     for field in msgspec.structs.fields(job):
         value = getattr(job, field.name)
         if value == field.default:
@@ -115,8 +126,11 @@ def command_of(benchmark: str, job: msgspec.Struct, peer: str = "") -> str:
         if isinstance(value, bool):
             parts.append(f"--{field.name}" if value else f"--no-{field.name}")
         else:
-            parts += [f"--{field.name}", f"{value:g}" if isinstance(value, float) else str(value)]
-    return " ".join([*parts, "--peer", peer] if peer else parts)
+            parts += [f"--{field.name}", format_number(value) if isinstance(value, float) else str(value)]
+    parts += ["--peer", peer] if peer else []
+    parts += ["--repeat", str(repeat)] if repeat != _REPEAT else []
+    parts += ["--timeout", format_number(timeout_s)] if timeout_s != _TIMEOUT_S else []
+    return shlex.join(parts)
 
 
 def table(records: Sequence[Record], metrics: Sequence[Metric]) -> str:

@@ -92,7 +92,7 @@ function whisker(row, [low, high]) {
   return svg;
 }
 
-/** Latency against throughput: a line per implementation, a point per batch size, hollow where the limit is missed. */
+/** Latency against throughput: a line per implementation, a point per batch size, hollow where the limit is not known to be kept. */
 function curve(task) {
   const points = task.lines.flatMap((line) => line.points);
   const [, highest] = span(points.map((point) => point.latency_ms));
@@ -114,10 +114,13 @@ function curve(task) {
     const path = line.points.map((point) => `${sx(point.latency_ms).toFixed(1)},${sy(point.score).toFixed(1)}`).join(" ");
     svg.append(s("polyline", { points: path, fill: "none", stroke: colour, "stroke-width": 2 }));
     for (const point of line.points) {
+      const [isMissed, isUndecided] = [point.limit === "missed", point.limit === "undecided"];
+      const isHollow = isMissed || isUndecided;
+      const told = isMissed ? ", missed its limit" : isUndecided ? ", too few steps to tell whether it keeps its limit" : "";
       const mark = s("circle", {
-        class: "mark", cx: sx(point.latency_ms), cy: sy(point.score), r: point.is_missed ? 4 : 5, "stroke-width": point.is_missed ? 2 : 1.5,
-        fill: point.is_missed ? "var(--surface)" : colour, stroke: point.is_missed ? colour : "var(--surface)",
-        role: "img", "aria-label": `${line.label}, batch ${point.batch}: ${number(point.score)} ex/s${point.is_missed ? ", missed its limit" : ""}`,
+        class: "mark", cx: sx(point.latency_ms), cy: sy(point.score), r: isHollow ? 4 : 5, "stroke-width": isHollow ? 2 : 1.5,
+        fill: isHollow ? "var(--surface)" : colour, stroke: isHollow ? colour : "var(--surface)", "stroke-dasharray": isUndecided ? "2 2" : null,
+        role: "img", "aria-label": `${line.label}, batch ${point.batch}: ${number(point.score)} ex/s${told}`,
       });
       svg.append(withHint(mark, () => h("div", {}, h("b", {}, line.label), definitions([
         ["Batch", String(point.batch ?? "")], ["Throughput", `${number(point.score)}${point.signs} ex/s`], [task.percentile, `${number(point.latency_ms)} ms`],
