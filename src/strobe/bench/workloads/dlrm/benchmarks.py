@@ -111,11 +111,19 @@ _PARALLEL: tuple[tuple[str, str, int, int, int, Tier], ...] = (
 
 #: exponent of the rows' popularity
 _ALPHA = 1.05
-_ZIPF = tuple(
-    # The ci tier has one of them: how much caches help is seen in one row.
-    replace(one, tier="ci") if (one.implementation, one.mode) == ("OOTB", "Inference") else one
-    for one in _tiny("tiny-100k-zipf", "full", "full", config="tiny-100k", alpha=_ALPHA)
-)
+
+
+def _with_zipf(one: Benchmark) -> Benchmark:
+    """The ci tier has one of them: how much caches help is seen in one row."""
+    if (one.implementation, one.mode) == ("OOTB", "Inference"):
+        return replace(one, tier="ci")
+    if one.config.endswith("-embed4-int8"):
+        # Errs by 0.12 to 0.18, since the same few rows are rounded in every sum; a lost table by 0.5 and more.
+        return replace(one, tolerance=0.26, version=one.version + 1)
+    return one
+
+
+_ZIPF = tuple(map(_with_zipf, _tiny("tiny-100k-zipf", "full", "full", config="tiny-100k", alpha=_ALPHA)))
 
 BENCHMARKS: tuple[Benchmark, ...] = (
     _training(
