@@ -26,6 +26,7 @@ from strobe.bench.workloads.layers.compiling import compile_frozen
 from strobe.bench.workloads.layers.fast_encoder import FastEncoder, TrainingEncoder
 from strobe.bench.workloads.layers.fold import fold_batch_norms
 from strobe.bench.workloads.layers.int8_linear import Int8Linear, mean_inputs
+from strobe.bench.workloads.layers.int8_residual import Int8Residual
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.optimized import Optimization, OptimizedInference, OptimizedTraining, weight_bytes
 from strobe.bench.workloads.oscar import optimized as oscar
@@ -370,6 +371,18 @@ def test_rows_of_tables_count_as_they_are_stored(bits: Bits, row_bytes: int) -> 
     assert workload.run.tables.stored.nbytes == 3 * 100 * row_bytes
     batch = workload.batch(0)
     assert task.embedding_bytes(batch, 4) == 3 * 6 * 5 * row_bytes
+
+
+@pytest.mark.parametrize("name", ["regnet", "resnext3d"])
+def test_a_network_in_eight_bits_does_not_keep_what_it_was_calibrated_by(name: str) -> None:
+    """16 clips of 16 frames took more than 24 GB before the first step."""
+    task, optimize, tolerance = INT8[name]
+    workload = OptimizedInference(task, optimize, tolerance)
+    set_up(workload, batch_size=2)
+    network = workload.run
+    assert isinstance(network, Int8Residual)
+    parts = [getattr(block, part) for block in network.blocks for part in block.__dataclass_fields__]
+    assert [one for one in (network.stem, *parts) if hasattr(one, "learned")] == []
 
 
 @pytest.mark.parametrize("name", ["regnet", "resnext3d"])

@@ -28,8 +28,8 @@ class Int8Gate:
             mean = x.mean(tuple(range(2, x.dim())), keepdim=True)
             return x * torch.sigmoid(excite(torch.relu(squeeze(mean))))
 
-        self.scale = seen.scale
         self.learned = round_signal(gate(seen.exact), gate(seen.rounded))
+        self.scale, self.factor = seen.scale, seen.scale / self.learned.scale
         self.weights = gate_weights(squeeze, excite)
         self.kernel = load_kernels("int8_conv").excite
 
@@ -42,7 +42,7 @@ class Int8Gate:
             self.kernel(
                 *map(address, (plane.values, *self.weights, room, whole)),
                 *map(ctypes.c_long, (batch, pixels, channels, squeezed)),
-                *map(ctypes.c_float, (self.scale / pixels, self.scale / self.learned.scale)),
+                *map(ctypes.c_float, (self.scale / pixels, self.factor)),
                 torch.get_num_threads(),
             )
 
@@ -55,7 +55,7 @@ class Int8Residual(ResidualPlanes):
     def __init__(self, parts: Parts, calibration: Sequence[torch.Tensor]) -> None:
         pictures = round_pictures(torch.cat(list(calibration)))
         stem = Int8Conv(parts.stem, pictures, is_relu=True)
-        signal, blocks = stem.learned, []
+        signal, blocks = _take_learned(stem), []
         for part in parts.blocks:
             block, signal = _quantize(part, signal)
             blocks.append(block)
@@ -90,7 +90,17 @@ def _quantize(parts: BlockParts, seen: Signal) -> tuple[BlockLayers, Signal]:
         is_relu=True,
         residual=seen if shortcut is None else shortcut.learned,
     )
-    return BlockLayers(reduce=reduce, grouped=grouped, gate=gate, expand=expand, shortcut=shortcut), expand.learned
+    for layer in filter(None, (reduce, grouped, gate, shortcut)):
+        _take_learned(layer)
+    block = BlockLayers(reduce=reduce, grouped=grouped, gate=gate, expand=expand, shortcut=shortcut)
+    return block, _take_learned(expand)
+
+
+def _take_learned(layer: Int8Conv | Int8Gate) -> Signal:
+    """Take what the next layer is calibrated by away: of a hundred layers kept, it would fill the memory."""
+    learned = layer.learned
+    del layer.learned
+    return learned
 
 
 def quantize_residual(
