@@ -90,8 +90,10 @@ def _quantize(parts: BlockParts, seen: Signal) -> tuple[BlockLayers, Signal]:
         is_relu=True,
         residual=seen if shortcut is None else shortcut.learned,
     )
-    for layer in filter(None, (reduce, grouped, gate, shortcut)):
-        _take_learned(layer)
+    layers: tuple[Int8Conv | Int8Gate | None, ...] = (reduce, grouped, gate, shortcut)
+    for layer in layers:
+        if layer is not None:
+            _take_learned(layer)
     block = BlockLayers(reduce=reduce, grouped=grouped, gate=gate, expand=expand, shortcut=shortcut)
     return block, _take_learned(expand)
 
