@@ -80,7 +80,6 @@ def test_time_that_passed_brings_the_end_nearer_but_is_no_progress() -> None:
         (report(samples=500, time=NOW - 31), "stale"),
         (report(samples=500, time=NOW + 4), "from the future"),
         (report(samples=10_001), "more than a hundred batches"),
-        (report(samples=90, rate=1e6), "faster than anybody"),
         (report(time=0.0, samples=90), "has left"),
         (report(epoch=5 + MOST_EPOCHS_AHEAD + 1), "further than anybody can follow"),
     ],
@@ -90,6 +89,16 @@ def test_what_cannot_be_true_counts_as_absent(other: PeerReport, why: str) -> No
     outlook = progress.outlook(report(samples=20), NOW)
     assert (outlook.samples, outlook.num_peers, outlook.epoch) == (20, 1, 5), why
     assert progress.ahead(5) == []
+
+
+def test_a_small_model_on_a_fast_machine_counts_however_quick_it_is() -> None:
+    progress = progress_of(report(epoch=6, samples=90, rate=1e9))
+    assert progress.outlook(report(samples=20), NOW).epoch == 6
+    assert len(progress.ahead(5)) == 1
+    # But its pace is limited, and so is how often others look for its sake.
+    limited = progress_of(report(samples=20, rate=1e9)).outlook(report(), NOW)
+    assert limited.samples_per_s == 100 * progress.target_batch_size / progress.looks.least_s
+    assert limited.look_again_s == progress.looks.least_s
 
 
 def test_a_report_grows_stale_while_nobody_looks() -> None:

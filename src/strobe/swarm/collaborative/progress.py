@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from strobe.errors import UsageError
 from strobe.swarm.collaborative.report import MOST_EPOCHS_AHEAD, PeerReport
 
@@ -73,7 +75,7 @@ class Progress:
 
     def heard(self, reports: Mapping[str, PeerReport], now: float) -> None:
         """Take note of what the other peers report; it replaces what was heard before."""
-        self._others = {mark: report for mark, report in reports.items() if self._is_credible(report, now)}
+        self._others = {mark: self._limit(report) for mark, report in reports.items() if self._is_credible(report, now)}
 
     def forget(self, mark: str) -> None:
         """Act as if a peer had reported nothing."""
@@ -111,8 +113,12 @@ class Progress:
     def _is_credible(self, report: PeerReport, now: float) -> bool:
         most = _MOST_BATCHES * self.target_batch_size
         is_from_the_future = report.time > now + self.looks.max_skew_s
-        is_absurd = report.samples > most or report.samples_per_s * self.looks.least_s > most
-        return not (is_from_the_future or is_absurd or self._is_stale(report, now))
+        return not (is_from_the_future or report.samples > most or self._is_stale(report, now))
+
+    def _limit(self, report: PeerReport) -> PeerReport:
+        """Give a report with a pace that looks can follow: a small model on a fast machine is quicker, and no liar."""
+        quickest = _MOST_BATCHES * self.target_batch_size / self.looks.least_s
+        return msgspec.structs.replace(report, samples_per_s=min(report.samples_per_s, quickest))
 
     def _is_fresh(self, report: PeerReport, now: float) -> bool:
         """Tell whether its peer may well be alive: one that is reports at least every `most_s`."""
