@@ -24,19 +24,30 @@ interface BenchProject {
 const PATH = "/benchmarks";
 /** The view that is shown without any in the address. */
 const RESULTS = "results";
+/** While there is nothing: the first results may be on their way, as the page says. */
+const LOOK_AGAIN_MS = 2000;
 
 export function BenchmarksPage(): JSX.Element {
   const [projects, setProjects] = useState<BenchProject[] | null>(null);
   const [problem, setProblem] = useState<Error | null>(null);
   useEffect(() => {
     const abort = new AbortController();
-    get<{ items: BenchProject[] }>(`${PATH}/projects`, {}, abort.signal).then(
-      (found) => setProjects(found.items),
-      (error: Error) => {
-        if (!abort.signal.aborted) setProblem(error);
-      },
-    );
-    return () => abort.abort();
+    let timer: number | undefined;
+    const ask = () =>
+      get<{ items: BenchProject[] }>(`${PATH}/projects`, {}, abort.signal).then(
+        (found) => {
+          setProjects(found.items);
+          if (found.items.length === 0) timer = window.setTimeout(ask, LOOK_AGAIN_MS);
+        },
+        (error: Error) => {
+          if (!abort.signal.aborted) setProblem(error);
+        },
+      );
+    void ask();
+    return () => {
+      abort.abort();
+      window.clearTimeout(timer);
+    };
   }, []);
   if (problem) {
     return (
