@@ -42,6 +42,16 @@ def start(code: str, home: Home, *args: str, **options: Any) -> subprocess.Popen
     )
 
 
+def await_ready(process: subprocess.Popen[str]) -> None:
+    """Wait until a started script prints `ready`; one that ends before has its errors shown."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if line != "ready\n":
+        process.kill()
+        _, err = process.communicate()
+        raise AssertionError(f"not ready but {line!r}: {err}")
+
+
 def execute(code: str, home: Home, *args: str, timeout: float = 60, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run `code` to its end and return how it went."""
     process = start(code, home, *args, **options)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from strobe.home import Home
-from tests.sdk.scripts import column, environment, execute, only_replay, start
+from tests.sdk.scripts import await_ready, column, environment, execute, only_replay, start
 
 pytestmark = pytest.mark.slow
 
@@ -70,8 +70,7 @@ def test_os_exit_loses_no_row_and_reads_as_crashed(home: Home) -> None:
 
 def test_ctrl_c_reads_as_killed_and_exits_as_python_does(home: Home) -> None:
     process = start(BEGIN + "print('ready', flush=True)\ntime.sleep(60)", home)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    await_ready(process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == -signal.SIGINT
@@ -83,8 +82,7 @@ def test_ctrl_c_reads_as_killed_and_exits_as_python_does(home: Home) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
 def test_a_killed_process_loses_no_row(home: Home, number: int) -> None:
     process = start(BEGIN + "print('ready', flush=True)\ntime.sleep(60)", home)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    await_ready(process)
     process.send_signal(number)
     process.communicate(timeout=30)
     assert process.returncode == -number
