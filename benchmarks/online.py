@@ -29,9 +29,9 @@ from strobe._version import __version__
 from strobe.bench import stats
 from strobe.bench.load import catalog, runner, venvs
 from strobe.bench.load.job import Server
-from strobe.bench.load.report import format_value
 from strobe.bench.load.variant import Subject
 from strobe.bench.server import local_server
+from strobe.bench.table import format_value
 
 AT_MOST = 1.5
 #: name → mode, how `finish()` ends

@@ -10,10 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from strobe.bench.load import catalog, report, runner, venvs
+from strobe.bench.load import catalog, runner, venvs
 from strobe.bench.load.variant import Subject
 from strobe.bench.records import Record, append_records
-from strobe.bench.table import markdown
+from strobe.bench.table import format_samples, markdown
 
 OUTPUT = Path(__file__).parents[1] / ".bench"
 PROFILES = "v1-empty,v1-scalars,v1-tables,v1-images,log1,log10,log100,wide,tables,kill,import,memory"
@@ -28,7 +28,7 @@ def profile_table(profile: catalog.Profile, records: list[Record]) -> str:
     lines = []
     for name in names:
         own = [record for record in records if record.subject == name]
-        cells = ["–" if record.error else report.format_samples(record) for record in own]
+        cells = ["–" if record.error else format_samples(record) for record in own]
         lines.append([f"{name} {own[0].subject_version}".strip(), *cells, f"`{own[0].command}`"])
     return markdown(header, lines)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from strobe.bench import machine
 from strobe.bench.roofline import Peaks, store_at, system_name
-from strobe.bench.runner.software import switches
+from strobe.bench.runner.software import compiler_name, switches
 
 PEAKS = Peaks(flops={"fp32": 1e12}, bytes_per_s=1e10)
 
@@ -20,5 +20,12 @@ def know_peaks(home: Path, *, noisy: tuple[str, ...] = ()) -> None:
         return
     peaks = Peaks(flops=PEAKS.flops, bytes_per_s=PEAKS.bytes_per_s, noisy=noisy)
     for threads in {1, machine.usable_cpus()}:
-        name = system_name(machine.describe().fingerprint, version("torch"), "cpu", threads, switches(os.environ))
+        name = system_name(
+            machine.describe().fingerprint,
+            version("torch"),
+            "cpu",
+            threads,
+            switches(os.environ),
+            compiler=compiler_name(),
+        )
         store_at(home).write(name, peaks)

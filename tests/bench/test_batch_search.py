@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.bench.batch_search import Choice, qualifies, search
-from strobe.bench.records import Correct, Latency, LatencyStatus, Record
+from strobe.bench.records import Latency, LatencyStatus, Record
+from tests.bench.results import result, wrong
 
 
 def _latency(status: LatencyStatus, num_over: int = 0) -> Latency:
@@ -18,15 +19,7 @@ def _latency(status: LatencyStatus, num_over: int = 0) -> Latency:
 
 
 def _record(batch_size: int, score: float, status: LatencyStatus = "met", *, num_over: int = 0) -> Record:
-    return Record(
-        benchmark="b",
-        subject="OOTB",
-        metric="throughput",
-        unit="ex/s",
-        samples=(score,),
-        batch_size=batch_size,
-        latency=_latency(status, num_over),
-    )
+    return result([score], batch_size=batch_size, latency=_latency(status, num_over))
 
 
 def _search(max_in_time: int, *, max_batch: int, first: int = 1) -> tuple[Choice, list[int]]:
@@ -68,14 +61,13 @@ def test_when_even_a_single_example_is_late_it_is_what_is_reported() -> None:
 @pytest.mark.parametrize("flaw", ["error", "wrong"])
 def test_what_fails_or_is_wrong_is_not_tried_smaller(flaw: str) -> None:
     tried: list[int] = []
-    wrong = Correct(is_correct=False, error=1.0, max_error=1.0, tolerance=0.1, reference="r")
 
     def measure(size: int) -> Record:
         tried.append(size)
         found = _record(size, score=1.0, status="missed")
         if flaw == "error":
             return msgspec.structs.replace(found, samples=(), error="failed")
-        return msgspec.structs.replace(found, correctness=wrong)
+        return msgspec.structs.replace(found, correctness=wrong())
 
     choice = search(measure, first=4, max_batch=64)
     assert tried == [4]
@@ -101,8 +93,6 @@ def test_what_qualifies() -> None:
     assert not qualifies(_record(1, 1.0, "missed"))
     assert qualifies(_record(1, 1.0, "undecided", num_over=1))
     assert not qualifies(_record(1, 1.0, "undecided", num_over=5))
-    wrong = Correct(is_correct=False, error=1.0, max_error=1.0, tolerance=0.1, reference="r")
-    right = Record(benchmark="b", subject="s", metric="m", unit="u", samples=(1.0,))
-    assert qualifies(right)
-    assert not qualifies(Record(benchmark="b", subject="s", metric="m", unit="u", samples=(1.0,), correctness=wrong))
-    assert not qualifies(Record(benchmark="b", subject="s", metric="m", unit="u", error="failed"))
+    assert qualifies(result([1.0]))
+    assert not qualifies(result([1.0], correctness=wrong()))
+    assert not qualifies(result([], error="failed"))

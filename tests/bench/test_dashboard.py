@@ -25,8 +25,8 @@ from strobe.store.address import open_database
 from strobe.store.blobs import open_blobs
 from strobe.store.store import Store
 from strobe.wire.pack import pack
-from tests.bench.compare.results import ELSEWHERE, result
 from tests.bench.publish.suite import records as suite
+from tests.bench.results import ELSEWHERE, result
 from tests.server.conftest import Clock, Stage
 
 PAGE = "/api/v1/benchmarks"

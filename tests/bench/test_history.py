@@ -12,7 +12,7 @@ import pytest
 from strobe.bench import stats
 from strobe.bench.history import Series, distinctions, suspicion, trace
 from strobe.bench.records import Record
-from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
+from tests.bench.results import ELSEWHERE, HERE, result, wrong
 
 
 def _sessions(levels: list[float], length: int, spread: float = 0.01, **fields: Any) -> list[Record]:

@@ -103,3 +103,41 @@ def test_the_cards_driver_is_named(tmp_path: Path, text: str | None, found: str 
     if text is not None:
         path.write_text(text)
     assert machine._driver(path).get("nvidia_driver") == found
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({}, {}),
+        (
+            {
+                "devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
+                "devices/system/cpu/intel_pstate/no_turbo": "1\n",
+                "kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
+            },
+            {"cpu_governor": "powersave", "turbo": "off", "transparent_hugepage": "madvise"},
+        ),
+        ({"devices/system/cpu/intel_pstate/no_turbo": "0\n"}, {"turbo": "on"}),
+        ({"devices/system/cpu/cpufreq/boost": "1\n"}, {"turbo": "on"}),
+        ({"devices/system/cpu/cpufreq/boost": "0\n"}, {"turbo": "off"}),
+        ({"kernel/mm/transparent_hugepage/enabled": "what?\n"}, {}),
+    ],
+)
+def test_how_the_system_drives_the_machine_is_named(
+    tmp_path: Path, files: dict[str, str], found: dict[str, str]
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert machine._tuning(tmp_path) == found
+
+
+def test_it_is_the_same_machine_however_it_is_driven(monkeypatch: pytest.MonkeyPatch) -> None:
+    prints = set()
+    for governor in ("powersave", "performance"):
+        monkeypatch.setattr(machine, "_tuning", lambda governor=governor: {"cpu_governor": governor})
+        found = machine.describe()
+        assert found.software["cpu_governor"] == governor
+        prints.add((found.fingerprint, found.softprint))
+    assert len({hardware for hardware, _ in prints}) == 1
+    assert len(prints) == 2

@@ -129,6 +129,50 @@ def test_no_time_of_a_failed_test_is_a_result(tmp_path: Path, monkeypatch: pytes
     assert {run.state for run in Api(Home(tmp_path / "home")).runs("bench")} == {"failed"}
 
 
+#: what pytest-rerunfailures does: the same item once more
+RETRY = """
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):
+    for _ in range(3):
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        if not any(report.failed for report in reports):
+            break
+        item._initrequest()
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+FLAKY = """
+import pytest
+
+attempts = []
+
+@pytest.fixture
+def flaky():
+    attempts.append("setup")
+    if len(attempts) == 2:
+        raise OSError("not yet")
+
+def test_it(flaky, strobe_bench):
+    strobe_bench(len, "abc")
+    assert len(attempts) == 3
+"""
+
+
+@pytest.mark.slow
+def test_a_test_that_passes_when_it_is_retried_has_passed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    (tmp_path / "conftest.py").write_text(RETRY)
+    (tmp_path / "test_flaky.py").write_text(FLAKY)
+    done = _pytest(tmp_path, "test_flaky.py", "--strobe-bench-records", str(path))
+    assert "1 passed" in done.stdout
+    first, last = read_records(path)  # the second attempt came to no measurement
+    assert (first.error or "").startswith("the test failed: AssertionError")
+    assert last.error is None
+    assert last.samples
+
+
 @pytest.mark.slow
 def test_workers_of_xdist_tell_the_summary(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
@@ -143,9 +187,9 @@ def test_workers_of_xdist_are_one_session(tmp_path: Path) -> None:
     (tmp_path / "test_pair.py").write_text(
         "import time\n"
         "import pytest\n"
-        "@pytest.mark.parametrize('wait_s', [0.0, 1.1])\n"
+        "@pytest.mark.parametrize('wait_s', [0.0, 0.1])\n"
         "def test_it(strobe_bench, wait_s):\n"
-        "    time.sleep(wait_s)  # a session's name is its second\n"
+        "    time.sleep(wait_s)  # a session's name is its moment\n"
         "    strobe_bench(len, 'abc')\n"
     )
     _pytest(tmp_path, "test_pair.py", "--strobe-bench-records", str(path), "-n", "2")
@@ -185,6 +229,19 @@ def test_results_that_cannot_be_runs_are_kept(tmp_path: Path, monkeypatch: pytes
     done = _pytest(tmp_path, "-W", "error")
     assert done.returncode == 0
     assert f"the results are written, but cannot be runs in {home}: [Errno 28] No space left" in done.stdout
+    assert len(list(read_records(home / "bench" / "results.jsonl"))) == 3
+
+
+@pytest.mark.slow
+def test_settings_that_no_run_can_have_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("STROBE_HOME", str(home))
+    monkeypatch.setenv("STROBE_MODE", "bogus")
+    done = _pytest(tmp_path, "-W", "error")
+    assert done.returncode == 0
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+    assert f"the results are written, but cannot be runs in {home}: " in done.stdout
+    assert "bogus" in done.stdout
     assert len(list(read_records(home / "bench" / "results.jsonl"))) == 3
 
 

@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from strobe.bench import registry
-from strobe.bench.records import Correct, Record, Repeat, Roofline
+from strobe.bench.records import Record, Repeat, Roofline
+from tests.bench.results import result, right, wrong
 
 
 @pytest.fixture(scope="module")
@@ -35,24 +36,17 @@ def _records(key: str, speed: float, *, is_correct: bool = True, error: str | No
     for one in registry.with_partners([registry.find_one(key)]):
         is_fast = one.implementation == "Optimized"
         score = 100.0 * (speed if is_fast else 1.0)
-        right = Correct(is_correct=is_correct or not is_fast, error=0.0, max_error=0.0, tolerance=1.0, reference="OOTB")
         is_failed = error is not None and is_fast
         found.append(
-            Record(
-                benchmark=one.key,
-                subject=one.implementation,
-                metric="throughput",
+            result(
+                () if is_failed else (0.98 * score, score, 1.02 * score),
+                one.key,
                 unit=one.units,
-                better="more",
-                model=one.model,
-                mode=one.mode,
-                config=one.config,
                 version=one.version,
                 batch_size=one.batch_sizes[0],
-                samples=() if is_failed else (0.98 * score, score, 1.02 * score),
                 repeats=tuple(Repeat(wall_s=(1.0,), cpu_s=(1.0,)) for _ in range(3)),
                 error=error if is_fast else None,
-                correctness=right,
+                correctness=right() if is_correct or not is_fast else wrong(),
             )
         )
     return found
@@ -104,22 +98,21 @@ def test_training_must_be_faster_in_four_models(ratios: ModuleType, num_fast: in
     assert (total.value, total.is_met) == (str(num_fast), is_met)
 
 
+def _linear(
+    ratios: ModuleType, wall_s: tuple[float, ...] = (1.0, 1.0), fraction: float | None = 0.9, **fields: Any
+) -> Record:
+    roofline = fraction and Roofline(peak_flops=1.0, peak_bytes_per_s=1.0, fraction=fraction, bound="compute")
+    repeats = (Repeat(wall_s=wall_s, cpu_s=()),)
+    return result((), ratios.LINEAR, unit="TF/s", version=4, repeats=repeats, roofline=roofline or None, **fields)
+
+
 @pytest.mark.parametrize(
     ("fraction", "best", "is_met"), [(0.72, "90 %", True), (0.64, "80 %", False), (None, "", False)]
 )
 def test_the_best_step_of_linear_layers_is_held_against_the_peak(
     ratios: ModuleType, fraction: float | None, best: str, is_met: bool
 ) -> None:
-    roofline = fraction and Roofline(peak_flops=1.0, peak_bytes_per_s=1.0, fraction=fraction, bound="compute")
-    record = Record(
-        benchmark=ratios.LINEAR,
-        subject="Micro",
-        metric="throughput",
-        unit="TF/s",
-        version=4,
-        repeats=(Repeat(wall_s=(1.0, 1.25, 2.0), cpu_s=()),),
-        roofline=roofline or None,
-    )
+    record = _linear(ratios, (1.0, 1.25, 2.0), fraction)
     line = next(one for one in ratios.judge([record]) if one.row == ratios.LINEAR)
     assert line.value.startswith(best)
     assert line.is_met is is_met
@@ -127,25 +120,8 @@ def test_the_best_step_of_linear_layers_is_held_against_the_peak(
         assert line.bounds == f"median {100 * fraction:.0f} %"
 
 
-def _linear(ratios: ModuleType, **fields: Any) -> Record:
-    return Record(
-        benchmark=ratios.LINEAR,
-        subject="Micro",
-        metric="throughput",
-        unit="TF/s",
-        version=4,
-        repeats=(Repeat(wall_s=(1.0, 1.0), cpu_s=()),),
-        roofline=Roofline(peak_flops=1.0, peak_bytes_per_s=1.0, fraction=0.9, bound="compute"),
-        **fields,
-    )
-
-
 def test_a_wrong_linear_layer_meets_nothing(ratios: ModuleType) -> None:
-    right, wrong = (
-        Correct(is_correct=is_correct, error=0.5, max_error=0.5, tolerance=1.0, reference="float64")
-        for is_correct in (True, False)
-    )
-    for correctness, is_met in ((right, True), (wrong, False)):
+    for correctness, is_met in ((right(), True), (wrong(), False)):
         lines = ratios.judge([_linear(ratios, correctness=correctness)], ["dlrm"])
         line = next(one for one in lines if one.row == ratios.LINEAR)
         assert line.is_met is is_met

@@ -36,6 +36,14 @@ def test_by_key_beginning_and_glob() -> None:
     assert all(one.config.endswith("int8") for one in registry.find(["*/optimized/*int8"]))
 
 
+@pytest.mark.parametrize("declared", ["5", "None", "[5]"])
+def test_what_is_no_list_of_benchmarks_is_told(declared: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(f"BENCHMARKS = {declared}\n")
+    with pytest.raises(UsageError, match=r"mine.py: (5|None) is not a strobe.bench.spec.Benchmark"):
+        registry.load_file(path)
+
+
 def test_tiers_contain_each_other() -> None:
     smoke, ci, full = (set(_keys(registry.find(tier=tier))) for tier in registry.TIERS)
     assert smoke < ci < full == set(_keys(registry.find()))

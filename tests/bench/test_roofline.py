@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 import msgspec
 import pytest
 
+from strobe.bench import roofline
 from strobe.bench.records import Record, Repeat
 from strobe.bench.registry import find_one
 from strobe.bench.roofline import Peaks, judge, measure_peaks, store_at, system_name
@@ -17,22 +19,25 @@ from strobe.bench.spec import precision_of
 from strobe.bench.workload import NotHere, Work
 from strobe.cli import main
 from strobe.errors import Error
+from tests.bench.results import result
 
 PEAKS = Peaks(flops={"fp32": 1e12, "int8": 4e12, "fp16": 1e9}, bytes_per_s=1e10)
 
 
 def _record(config: str, *, flops: float, size: float, step_s: float = 1.0, devices: int = 1) -> Record:
-    return Record(
-        benchmark="b",
-        subject="OOTB",
-        metric="throughput",
-        unit="ex/s",
+    return result(
+        [1.0],
         config=config,
-        samples=(1.0,),
         work=Work(examples=1, flops=flops, bytes=size),
         repeats=(Repeat(wall_s=(step_s, step_s, 9 * step_s), cpu_s=()),),
         devices=devices,
     )
+
+
+def _system(
+    switches: Mapping[str, str] = MappingProxyType({}), *, compiler: str = "gcc 12.2.0", device: str = "cpu"
+) -> str:
+    return system_name("f", "2.13", device, 2, switches, compiler=compiler)
 
 
 def test_the_slower_of_the_two_limits_bounds() -> None:
@@ -56,15 +61,24 @@ def test_each_precision_has_its_peak_but_none_below_fp32() -> None:
 
 
 def test_peaks_of_another_probe_are_not_taken() -> None:
-    assert system_name("f", "2.13", "cpu", 2, {}).endswith("probe=4")
+    assert _system().endswith("probe=4")
 
 
 def test_peaks_are_kept_apart_for_switches_that_change_speed() -> None:
-    plain = system_name("f", "2.13", "cpu", 2, {})
-    assert plain == "f torch=2.13 cpu threads=2 probe=4"
-    slow, slower = (system_name("f", "2.13", "cpu", 2, {"ATEN_CPU_CAPABILITY": value}) for value in ("avx2", "default"))
+    plain = _system()
+    assert plain.startswith("f torch=2.13 cpu threads=2 ")
+    slow, slower = (_system({"ATEN_CPU_CAPABILITY": value}) for value in ("avx2", "default"))
     assert len({plain, slow, slower}) == 3
-    assert system_name("f", "2.13", "cpu", 2, {"OMP_NUM_THREADS": "7"}) == plain
+    assert _system({"OMP_NUM_THREADS": "7"}) == plain
+
+
+def test_another_compiler_or_product_of_ours_is_another_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = _system()
+    assert _system(compiler="clang 14.0.6") != plain
+    assert _system(compiler="") != plain
+    assert _system(device="cuda") == _system(device="cuda", compiler="") == "f torch=2.13 cuda threads=2 probe=4"
+    monkeypatch.setattr(roofline, "_product_sources", lambda: [b"another"])
+    assert _system() != plain
 
 
 def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,16 +89,26 @@ def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch
     def peak(make: object, device: str) -> float:
         return 2.0 if make == "ours" else 1.0
 
-    def lack(make: object, device: str) -> float:
-        if make == "ours":
-            raise NotHere("no compiler")
-        return 1.0
-
     monkeypatch.setattr(peak_probe, "_peak_flops", peak)
     better = cast("Callable[[str, str, str], float]", peak_probe._better_flops)  # what makes a product is not looked at
     assert better("torch's", "ours", "cpu") == 2.0
     assert better("torch's", "ours", "cuda:0") == 1.0
+
+
+@pytest.mark.parametrize("fault", [NotHere("no compiler"), Error("false cannot compile it"), OSError("no room")])
+def test_where_our_product_cannot_be_built_torchs_is_the_peak(
+    fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    from strobe.bench import peak_probe
+
+    def lack(make: object, device: str) -> float:
+        if make == "ours":
+            raise fault
+        return 1.0
+
     monkeypatch.setattr(peak_probe, "_peak_flops", lack)
+    better = cast("Callable[[str, str, str], float]", peak_probe._better_flops)  # what makes a product is not looked at
     assert better("torch's", "ours", "cpu") == 1.0
 
 
@@ -107,7 +131,7 @@ def test_a_precision_that_is_no_part_of_the_name_is_known() -> None:
 
 def test_no_roofline_without_work_samples_or_for_several_devices() -> None:
     assert judge(_record("a", flops=1.0, size=1.0, devices=2), PEAKS) is None
-    assert judge(Record(benchmark="b", subject="s", metric="m", unit="u", error="failed"), PEAKS) is None
+    assert judge(result([], error="failed"), PEAKS) is None
 
 
 def test_a_rate_of_queries_is_not_given_the_peak_of_steps_back_to_back() -> None:

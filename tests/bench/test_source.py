@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from strobe.bench import seal
 from strobe.bench.spec import Benchmark
 from strobe.cli import FAILURE, OK
 from strobe.errors import Error
+from tests.bench.declared import declare
 
 FILE = """
 import os
@@ -85,36 +85,20 @@ def mine(tmp_path: Path) -> Path:
     return tmp_path / "mine.py"
 
 
-def _benchmark(workload: str) -> Benchmark:
-    return Benchmark(
-        model="Own",
-        implementation="OOTB",
-        mode="Inference",
-        config="a",
-        version=1,
-        owner="me",
-        units="ex/s",
-        batch_sizes=(1,),
-        max_batch=8,
-        tier="smoke",
-        workload=workload,
-    )
-
-
 def _parts(one: Benchmark) -> set[str]:
     return set(seal.make_seal(one).parts) - {"specification"}
 
 
 def test_a_file_is_sealed_with_the_modules_beside_it_that_it_needs(mine: Path) -> None:
-    one = _benchmark(f"{mine}:Model")
+    one = declare(f"{mine}:Model")
     # An __init__ belongs to it only where it is asked for a value.
     assert _parts(one) == {"mine.py", "helper.py", "parts/layer.py", "parts/deep.py", "parts/deeper.py"}
-    assert _parts(_benchmark(f"{mine}:Other")) == {"mine.py"}
+    assert _parts(declare(f"{mine}:Other")) == {"mine.py"}
 
 
 @pytest.mark.parametrize("name", ["helper.py", "parts/layer.py", "parts/deep.py", "parts/deeper.py"])
 def test_a_change_beside_the_file_breaks_the_seal_and_is_named(mine: Path, name: str) -> None:
-    one = _benchmark(f"{mine}:Model")
+    one = declare(f"{mine}:Model")
     seals = {one.key: seal.make_seal(one)}
     path = mine.parent / name
     path.write_text(f"{FILES[name]}# a comment\n")
@@ -141,10 +125,10 @@ def test_a_change_beside_the_file_breaks_the_seal_and_is_named(mine: Path, name:
     ],
 )
 def test_what_only_declares_is_free(mine: Path, old: str, new: str) -> None:
-    before = seal.make_seal(_benchmark(f"{mine}:Model"))
+    before = seal.make_seal(declare(f"{mine}:Model"))
     assert old in FILE
     mine.write_text(FILE.replace(old, new))
-    assert seal.make_seal(_benchmark(f"{mine}:Model")) == before
+    assert seal.make_seal(declare(f"{mine}:Model")) == before
 
 
 @pytest.mark.parametrize(
@@ -157,21 +141,21 @@ def test_what_only_declares_is_free(mine: Path, old: str, new: str) -> None:
     ],
 )
 def test_what_the_workload_may_need_is_not(mine: Path, old: str, new: str) -> None:
-    before = seal.make_seal(_benchmark(f"{mine}:Model"))
+    before = seal.make_seal(declare(f"{mine}:Model"))
     assert old in FILE
     mine.write_text(FILE.replace(old, new))
-    assert seal.make_seal(_benchmark(f"{mine}:Model")) != before
+    assert seal.make_seal(declare(f"{mine}:Model")) != before
 
 
 def test_statements_that_share_a_line_are_kept(mine: Path) -> None:
     mine.write_text("BENCHMARKS = []; WIDTH = 1\n\n\nclass Model:\n    x = WIDTH\n")
-    before = seal.make_seal(_benchmark(f"{mine}:Model"))
+    before = seal.make_seal(declare(f"{mine}:Model"))
     mine.write_text("BENCHMARKS = []; WIDTH = 2\n\n\nclass Model:\n    x = WIDTH\n")
-    assert seal.make_seal(_benchmark(f"{mine}:Model")) != before
+    assert seal.make_seal(declare(f"{mine}:Model")) != before
 
 
 def test_optimized_is_sealed_with_what_it_shares_with_ootb_only(mine: Path) -> None:
-    one = replace(_benchmark(f"{mine}:Model"), implementation="Optimized", changes=("is quick",))
+    one = declare(f"{mine}:Model", implementation="Optimized", changes=("is quick",))
     assert _parts(one) == set()
     _write(mine.parent, {"ootb.py": "import helper\n", "mine.py": f"import ootb\n{FILE}"})
     assert _parts(one) == {"ootb.py", "helper.py", "parts/deep.py"}
@@ -194,7 +178,7 @@ def test_a_package_is_sealed_with_its_own_modules_and_not_with_libraries(
     _write(tmp_path, PACKAGE)
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
-    one = _benchmark("offered.sub.model:Model")
+    one = declare("offered.sub.model:Model")
     seals = {one.key: seal.make_seal(one)}
     own = {name for name in _parts(one) if not name.startswith("strobe.bench.workloads.")}
     assert own == {"offered.sub.model", "offered.data"}
@@ -213,7 +197,7 @@ def test_a_lone_module_of_an_installed_package(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "lonely_offer.py").write_text("class Model:\n    pass\n\n\nBENCHMARKS = []\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
-    one = _benchmark("lonely_offer:Model")
+    one = declare("lonely_offer:Model")
     before = seal.make_seal(one)
     assert _parts(one) == {"lonely_offer"}
     (tmp_path / "lonely_offer.py").write_text("class Model:\n    pass\n\n\nBENCHMARKS = [1]\n")
@@ -222,7 +206,7 @@ def test_a_lone_module_of_an_installed_package(tmp_path: Path, monkeypatch: pyte
 
 def test_a_workload_that_is_nowhere_cannot_be_sealed() -> None:
     with pytest.raises(Error, match=r"no module 'no_such_package\.module' that could be sealed"):
-        seal.make_seal(_benchmark("no_such_package.module:Model"))
+        seal.make_seal(declare("no_such_package.module:Model"))
 
 
 def test_a_batch_size_and_an_owner_move_under_a_seal(mine: Path) -> None:

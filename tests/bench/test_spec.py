@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+import re
 from typing import Any
 
 import pytest
 
-from strobe.bench.spec import Benchmark, Latency
+from strobe.bench.spec import Latency, load_workload
 from strobe.errors import Error
-
-BENCHMARK = Benchmark(
-    model="Own",
-    implementation="Micro",
-    mode="Test",
-    config="one",
-    version=1,
-    owner="me",
-    units="ex/s",
-    batch_sizes=(1,),
-    max_batch=1,
-    tier="smoke",
-    workload="mine.py:One",
-)
+from tests.bench.declared import declare
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"units": "samples/s"}, "own/micro/test/one: units must be one of ex/s, TF/s, GB/s, got 'samples/s'"),
-        ({"tolerance": math.inf}, "own/micro/test/one: the tolerance must be a finite number, 0 or more, got inf"),
-        ({"tolerance": -0.1}, "own/micro/test/one: the tolerance must be a finite number, 0 or more, got -0.1"),
+        ({"implementation": "ootb"}, "implementation must be one of OOTB, Optimized, Micro, got 'ootb'"),
+        ({"units": "samples/s"}, "units must be one of ex/s, TF/s, GB/s, got 'samples/s'"),
+        ({"tier": "nightly"}, "tier must be one of smoke, ci, full, got 'nightly'"),
+        ({"version": 0}, "version must be 1 or more, got 0"),
+        ({"devices": 0}, "devices must be 1 or more, got 0"),
+        ({"batch_sizes": ()}, "batch_sizes must be numbers from 1 to max_batch, 8, got ()"),
+        ({"batch_sizes": (9,)}, "batch_sizes must be numbers from 1 to max_batch, 8, got (9,)"),
+        ({"tolerance": math.inf}, "the tolerance must be a finite number, 0 or more, got inf"),
+        ({"tolerance": -0.1}, "the tolerance must be a finite number, 0 or more, got -0.1"),
     ],
 )
-def test_a_benchmark_that_could_not_be_reported_is_refused(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(Error) as raised:
-        replace(BENCHMARK, **fields)
-    assert str(raised.value) == message
+def test_a_benchmark_that_could_not_be_measured_or_reported_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(Error, match=f"^own/ootb/inference/a: {re.escape(message)}$"):
+        declare(**fields)
+
+
+def test_an_optimized_benchmark_must_tell_its_changes() -> None:
+    with pytest.raises(Error, match="lists its changes"):
+        declare(implementation="Optimized")
+
+
+def test_a_workload_that_is_not_there_is_told() -> None:
+    with pytest.raises(Error, match="my-model/ootb/inference/a: no workload 'nowhere:nothing'"):
+        load_workload(declare(model="My Model"))
 
 
 @pytest.mark.parametrize(("limit_ms", "percentile"), [(50, 100), (50, 0), (0, 99), (math.inf, 99), (math.nan, 99)])

@@ -7,9 +7,9 @@ import pytest
 
 from strobe.bench import table
 from strobe.bench.compare.pairing import row_name
-from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, Record, Repeat
-from strobe.bench.workload import Work
-from tests.bench.compare.results import result
+from strobe.bench.fields import as_fields
+from strobe.bench.records import Environment, LatencyStatus, Record, Repeat
+from tests.bench.results import latency, result, right, wrong
 
 
 def _record(
@@ -20,24 +20,14 @@ def _record(
     cpu: str = "A",
     error: str | None = None,
 ) -> Record:
-    latency = status and Latency(
-        limit_ms=60, percentile=99, status=status, n=9, num_over=1, p50_ms=1, p90_ms=2, p95_ms=3, p99_ms=4
-    )
-    return Record(
-        id="0123",
-        benchmark="dlrm/ootb/inference/A.1dev-embed4-fp32",
-        subject="OOTB",
-        metric="throughput",
-        unit="ex/s",
-        better="more",
+    return result(
+        samples,
+        "dlrm/ootb/inference/A.1dev-embed4-fp32",
         model="DLRM",
         mode="Inference",
-        config="A.1dev-embed4-fp32",
-        version=1,
         batch_size=1024,
-        samples=samples,
-        latency=latency or None,
-        correctness=Correct(is_correct=is_correct, error=0.0, max_error=0.0, tolerance=1e-3, reference="r"),
+        latency=latency(status) if status else None,
+        correctness=right() if is_correct else wrong(),
         error=error,
         environment=Environment(cpu=cpu, cpu_count=2, memory_bytes=2**34, hardware={"cpu": cpu}),
         command="strobe bench run dlrm/ootb/inference/A.1dev-embed4-fp32 --batch 1024",
@@ -121,23 +111,19 @@ def test_a_value_is_told_in_the_unit_that_suits_it(value: float, unit: str, text
     assert f"{table.number_text(value * factor)} {name}" == text
 
 
+def test_a_value_is_written_with_its_unit() -> None:
+    assert table.format_value(1.5, "s") == "1.5 s"
+    assert table.format_value(0.0015, "s") == "1.5 ms"
+    assert table.format_value(2.5e-6, "s") == "2.5 µs"
+    assert table.format_value(0.0, "s") == "0 s"
+    assert table.format_value(15e6, "B") == "15 MB"
+    assert table.format_value(1_000_000, "rows") == "1,000,000 rows"
+
+
 def test_times_of_a_row_have_a_unit_that_suits_them() -> None:
     quick = msgspec.structs.replace(_record((0.0021, 0.0020, 0.0023)), unit="s")
     assert table.cells(quick)[-2:] == ("2.1", "ms")
-    assert table.as_fields(quick)["score"] == 0.0021
-
-
-def test_fields_are_the_same_for_every_record() -> None:
-    for record in (_record(), _record((), error="failed")):
-        assert tuple(table.as_fields(record)) == table.FIELDS
-    assert table.as_fields(_record(status="missed"))["latency_status"] == "missed"
-
-
-def test_memory_of_a_card_is_a_field_where_it_was_measured() -> None:
-    sizes = (7, None, 9)
-    repeats = tuple(Repeat(wall_s=(1.0,), cpu_s=(1.0,), peak_card_bytes=size) for size in sizes)
-    assert table.as_fields(msgspec.structs.replace(_record(), repeats=repeats))["peak_card_bytes"] == 9
-    assert table.as_fields(msgspec.structs.replace(_record(), repeats=repeats[1:2]))["peak_card_bytes"] is None
+    assert as_fields(quick)["score"] == 0.0021
 
 
 def test_noise_is_shown_beside_the_spread() -> None:
@@ -150,7 +136,7 @@ def test_noise_is_shown_beside_the_spread() -> None:
 def test_rows_of_two_devices_can_be_told_apart() -> None:
     rows = [result([1.0], config="one-fp32"), result([1.0], config="one-fp32", device="cuda:1")]
     assert [table.cells(row)[3] for row in rows] == ["one-fp32", "one-fp32 cuda:1"]
-    assert [(table.as_fields(row)["device"], table.as_fields(row)["config"]) for row in rows] == [
+    assert [(as_fields(row)["device"], as_fields(row)["config"]) for row in rows] == [
         ("cpu", "one-fp32"),
         ("cuda:1", "one-fp32"),
     ]
@@ -162,17 +148,11 @@ def test_a_search_s_trial_is_marked() -> None:
     assert row_name(trial).endswith("B=8 trial")
 
 
-def test_fields_say_where_and_under_which_load_it_was_measured() -> None:
-    repeat = Repeat(wall_s=(1.0, 1.0), cpu_s=(1.5, 1.7), inner_loops=4, load_before=0.5, steal_percent=2.0)
-    known = msgspec.structs.replace(
-        _record(),
-        repeats=(repeat,),
-        work=Work(examples=8, flops=6e9, bytes=2e6),
-        environment=Environment(host="bench-1", git_commit="c0ffee", is_dirty=True),
-    )
-    fields = table.as_fields(known)
-    wanted = {"host": "bench-1", "git_commit": "c0ffee", "is_dirty": True, "cpu_s": 1.6, "inner_loops": 4}
-    wanted |= {"load_before": 0.5, "steal_percent": 2.0, "flops": 6e9, "bytes": 2e6, "output_tolerance": 1e-3}
-    assert {name: fields[name] for name in wanted} == wanted
-    bare = table.as_fields(_record(()))
-    assert [bare[name] for name in ("cpu_s", "load_before", "flops", "peak_flops")] == [None] * 4
+def test_a_column_without_a_word_is_still_one_of_a_markdown_table() -> None:
+    header, rule, row = table.markdown(("", "Name"), [("", "one")]).splitlines()
+    assert (header, rule, row) == ("|     | Name |", "| --- | ---- |", "|     | one  |")
+
+
+def test_a_row_whose_sealed_code_changed_is_told_without_naming_one_way_to_it() -> None:
+    changed = result([1.0], "toy/optimized/inference/one-fp32", is_changed=True)
+    assert table.legend([changed]) == {"#": "its code is not what its version was sealed with: comparable with nothing"}

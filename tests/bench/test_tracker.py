@@ -8,24 +8,18 @@ import msgspec
 import pytest
 
 from strobe.api.client import Api
-from strobe.bench.records import Record, make_id
+from strobe.bench.records import Record
 from strobe.bench.tracker import FILE, track
 from strobe.home import Home
+from tests.bench.results import result
 
 
 def _record(error: str | None = None) -> Record:
-    return Record(
-        id=make_id(),
-        benchmark="own/micro/test/Sleep",
-        subject="Micro",
-        metric="throughput",
-        unit="ex/s",
+    return result(
+        () if error else (10.0, 30.0, 20.0),
+        "own/micro/test/Sleep",
         model="Own",
-        mode="Test",
-        config="Sleep",
-        version=2,
         batch_size=4,
-        samples=() if error else (10.0, 30.0, 20.0),
         error=error,
         command="strobe bench run own/micro/test/Sleep --batch 4",
     )
@@ -64,3 +58,13 @@ def test_a_failed_result_is_a_failed_run(tmp_path: Path) -> None:
     run = Api(Home(tmp_path)).run(f"bench/{record.id}")
     assert run.state == "failed"
     assert run.summary["error"] == "killed by SIGKILL"
+
+
+@pytest.mark.parametrize("how", ["must", "never", "auto"])
+def test_what_is_said_about_resuming_is_not_about_results(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STROBE_RESUME", how)
+    record = _record()
+    track(record, tmp_path)
+    assert Api(Home(tmp_path)).run(f"bench/{record.id}").state == "finished"

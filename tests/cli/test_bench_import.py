@@ -10,7 +10,7 @@ import pytest
 from strobe.bench.records import Record, append_records, read_records
 from strobe.cli import OK, USAGE, main
 from strobe.home import Home
-from tests.bench.compare.results import result
+from tests.bench.results import result
 
 
 @pytest.fixture(autouse=True)

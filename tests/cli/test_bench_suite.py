@@ -28,9 +28,9 @@ from strobe.cli.bench_peaks import known_peaks
 from strobe.cli.bench_run import _print_pairs
 from strobe.cli.render import Screen
 from strobe.terminal import Terminal
-from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 from tests.bench.known_peaks import PEAKS, know_peaks
 from tests.bench.publish import suite
+from tests.bench.results import ELSEWHERE, HERE, result, wrong
 
 OWN = Path(__file__).parents[1] / "bench" / "own.py"
 QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
@@ -61,13 +61,17 @@ def test_check_of_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixtu
     path = tmp_path / "mine.py"
     path.write_text(OWN.read_text())
     assert main(["bench", "check", "--file", str(path)]) == FAILURE
-    assert "no seal: own/micro/test/Plain version 1" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "no seal: own/micro/test/Plain version 1" in captured.out
+    assert f"`strobe bench check --file {path} --update` seals them" in captured.err
     assert main(["bench", "check", "--file", str(path), "--update"]) == OK
+    assert re.search(r"0 changed, \d+ newly sealed", capsys.readouterr().err)
     assert main(["bench", "check", "--file", str(path)]) == OK
     path.write_text(OWN.read_text().replace("float(index)", "float(index) + 0"))
     capsys.readouterr()
     assert main(["bench", "check", "--file", str(path), "--update"]) == FAILURE
-    assert "changed: own/micro/test/Plain version 1: mine.py changed; raise its version" in capsys.readouterr().out
+    told = f"mine.py changed; raise its version and `strobe bench check --file {path} --update`, or take"
+    assert f"changed: own/micro/test/Plain version 1: {told}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -76,6 +80,14 @@ def test_check_of_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixtu
         ["dlrn"],
         ["own/micro/test/Plain", "--file", str(OWN), "--batch", "9"],
         ["own/micro/test/Plain", "--file", str(OWN), "--repeats", "0"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--seconds", "nan"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--timeout", "inf"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--minutes", "nan"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--memory-limit", "0"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--memory-limit", "nan"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--device", "foo"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--pairs"],
+        ["own/micro/test/Plain", "--file", str(OWN), "--results", "/"],
         ["own/micro/test/Plain", "--file", str(OWN), "--serving"],
         ["own/micro/test/Facts-2nodes", "--file", str(OWN), "--search", "--node", "1", "--master", "localhost:1"],
         ["nowhere.py"],
@@ -344,6 +356,36 @@ def test_a_reader_who_has_gone_ends_no_measurement(monkeypatch: pytest.MonkeyPat
     screen.warn("nobody hears this")
 
 
+@pytest.mark.parametrize("command", [["run"], ["run", "dlrm/ootb/inference/tiny-100k"], ["peaks"]])
+def test_without_torch_the_suite_is_refused_before_a_row_fails(
+    command: list[str], home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # as `import torch` finds it where it is not installed
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["bench", *command]) == FAILURE
+    assert "need torch: pip install 'strobe[bench]'" in capsys.readouterr().err
+    assert not (home / "bench" / "results.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["", "pytest tests/test_it.py", "strobe bench run 'unfinished"])
+def test_what_no_command_measures_again_is_told_as_that(
+    command: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append_records(home / "bench" / "results.jsonl", [result([1.0], id="abc", command=command)])
+    assert main(["bench", "rerun", "abc"]) == USAGE
+    assert "abc was measured by another program" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_trial_that_is_measured_again_is_a_row_like_any(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One process's figure would take the place of the one that three have made."""
+    command = f"strobe bench run own/micro/test/Plain --batch 1 --repeats 1 --seconds 0.02 --file {OWN}"
+    append_records(home / "bench" / "results.jsonl", [result([1.0], id="abc", command=command, is_trial=True)])
+    assert main(["bench", "rerun", "abc", "--json"]) == OK
+    (again,) = _json(capsys)
+    assert (again["is_trial"], again["repeats"]) == (False, 3)
+
+
 def _without_numpy(*words: str) -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.modules['numpy'] = None; from strobe.cli import main; sys.exit(main({list(words)!r}))"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -438,8 +480,8 @@ def test_unknown_peaks_are_measured_for_rows_of_ones_own(home: Path, monkeypatch
 def test_peaks_that_cannot_be_measured_cost_no_row(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # A probe that fails: no python is there to run it.
+    # A probe that fails: torch has no such card here.
     cells = [Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)]
     args = Namespace(home=None)
-    assert known_peaks(args, cells, Options(python=sys.executable, device="nothing"), Screen()) is None
+    assert known_peaks(args, cells, Options(python=sys.executable, device="cuda"), Screen()) is None
     assert "measured without rooflines" in capsys.readouterr().err

@@ -30,41 +30,41 @@ def percentile(samples: Sequence[float], share: float) -> float:
     return sorted(samples)[max(rank, 1) - 1]
 
 
-def decide(n: int, num_over: int, share: float, *, confidence: float = CONFIDENCE) -> LatencyStatus:
+def decide(n: int, num_over: int, share: float) -> LatencyStatus:
     """Decide whether `num_over` late steps of `n` prove that at least `share` of the steps come in time."""
     if not 0 <= num_over <= n:
         raise ValueError(f"{num_over} of {n} steps cannot be late")
     if not 0.0 < share < 1.0:
         raise ValueError(f"the share of steps within the limit lies between 0 and 1, got {share}")
-    if at_most(num_over, n, 1.0 - share) <= 1.0 - confidence:
+    if at_most(num_over, n, 1.0 - share) <= 1.0 - CONFIDENCE:
         return "met"
-    if at_least(num_over, n, 1.0 - share) <= 1.0 - confidence:
+    if at_least(num_over, n, 1.0 - share) <= 1.0 - CONFIDENCE:
         return "missed"
     return "undecided"
 
 
-def steps_needed(num_over: int, share: float, *, confidence: float = CONFIDENCE) -> int:
+def steps_needed(num_over: int, share: float) -> int:
     """Return how many steps are needed to call the limit met when `num_over` of them are late."""
     low, high = num_over, num_over + 1
-    while at_most(num_over, high, 1.0 - share) > 1.0 - confidence:
+    while at_most(num_over, high, 1.0 - share) > 1.0 - CONFIDENCE:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if at_most(num_over, middle, 1.0 - share) > 1.0 - confidence:
+        if at_most(num_over, middle, 1.0 - share) > 1.0 - CONFIDENCE:
             low = middle
         else:
             high = middle
     return high
 
 
-def most_over(n: int, share: float, *, confidence: float = CONFIDENCE) -> int | None:
+def most_over(n: int, share: float) -> int | None:
     """Return how many of `n` steps may be late with the limit met; None when even 0 are too many to tell."""
-    if steps_needed(0, share, confidence=confidence) > n:
+    if steps_needed(0, share) > n:
         return None
     low, high = 0, n
     while high - low > 1:
         middle = (low + high) // 2
-        if at_most(middle, n, 1.0 - share) <= 1.0 - confidence:
+        if at_most(middle, n, 1.0 - share) <= 1.0 - CONFIDENCE:
             low = middle
         else:
             high = middle

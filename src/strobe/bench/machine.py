@@ -11,7 +11,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
@@ -29,14 +29,12 @@ _GIT_LIMIT_S = 5.0
 _MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
 
-def describe(
-    directory: Path | None = None, *, source: Path | None = None, software: Mapping[str, str] | None = None
-) -> Environment:
+def describe(directory: Path | None = None, *, source: Path | None = None) -> Environment:
     """Describe the machine, the file system of `directory`, and the commit of the repository that holds `source`."""
     commit, is_dirty = _describe_commit(source) if source else ("", False)
     return Environment(
         hardware=_describe_hardware(),
-        software={"python": platform.python_version(), "os": platform.system(), **_driver(), **(software or {})},
+        software={"python": platform.python_version(), "os": platform.system(), **_driver(), **_tuning()},
         git_commit=commit,
         is_dirty=is_dirty,
         host=platform.node(),
@@ -46,7 +44,7 @@ def describe(
         memory_bytes=_memory_bytes(),
         python=platform.python_version(),
         file_system=_file_system(directory) if directory else "",
-        load_average=_load_average(),
+        load_average=load_average(),
         started_at=moment(),
     )
 
@@ -63,8 +61,8 @@ def on_cards(environment: Environment, names: Sequence[str]) -> Environment:
 
 
 def moment() -> str:
-    """Return the time as records name their session by it."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+    """Return the time as records name their session by it: two sessions may begin in the same second."""
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
 
 
 def usable_cpus() -> int:
@@ -85,7 +83,8 @@ def _cpu_quota() -> float | None:
     return quota if quota is not None and quota < _allowed_cpus() else None
 
 
-def _load_average() -> float | None:
+def load_average() -> float | None:
+    """Return the load of the last minute, None on a system that does not count it."""
     try:
         return round(os.getloadavg()[0], 2)
     except (AttributeError, OSError):
@@ -144,6 +143,26 @@ def _driver(version: Path = Path("/proc/driver/nvidia/version")) -> dict[str, st
         return {}
     found = re.search(r"^NVRM version:.*?\s(\d+(?:\.\d+)+)\s", text, re.MULTILINE)
     return {"nvidia_driver": found[1]} if found else {}
+
+
+def _tuning(root: Path = Path("/sys")) -> dict[str, str]:
+    """Return how the system drives its processor and memory: speeds change with it, the machine stays the same."""
+    cpus = root / "devices/system/cpu"
+    no_turbo, boost = _read(cpus / "intel_pstate/no_turbo"), _read(cpus / "cpufreq/boost")
+    huge = re.search(r"\[(\w+)\]", _read(root / "kernel/mm/transparent_hugepage/enabled"))
+    found = {
+        "cpu_governor": _read(cpus / "cpu0/cpufreq/scaling_governor"),
+        "turbo": {"0": "on", "1": "off"}.get(no_turbo) or {"1": "on", "0": "off"}.get(boost, ""),
+        "transparent_hugepage": huge[1] if huge else "",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
 
 
 def _describe_commit(source: Path) -> tuple[str, bool]:

@@ -19,9 +19,9 @@ import torch
 
 from strobe.bench.roofline import Peaks
 from strobe.bench.runner import conditions
-from strobe.bench.workload import NotHere
 from strobe.bench.workloads.layers.fp32_linear import PackedLinear
 from strobe.bench.workloads.layers.int8_linear import Int8Linear
+from strobe.errors import Error
 
 _TRY_S = 0.3
 _SIZES = (256, 1024, 2048, 4096, 8192, 16384)
@@ -94,7 +94,7 @@ def _better_flops(torchs: _Make, ours: _Make, device: str) -> float:
         return peak
     try:
         return max(peak, _peak_flops(ours, device))
-    except NotHere:  # then no row runs it either
+    except (Error, OSError):  # then no row runs it either
         return peak
 
 

@@ -111,7 +111,7 @@ class Measurer:
         import msgspec
 
         from strobe.bench.records import Repeat
-        from strobe.bench.runner.conditions import brevity
+        from strobe.bench.runner.conditions import brevity, coldness
         from strobe.bench.runner.loop import Loop
 
         loop = Loop(step)
@@ -122,7 +122,7 @@ class Measurer:
             cpu_s=found.cpu_s,
             inner_loops=found.inner_loops,
             warmup_steps=warm.num_steps,
-            noisy=(*(("never stable during warm-up",) if warm.is_stable is False else ()), *brevity(found)),
+            noisy=(*coldness(warm), *brevity(found)),
         )
         return msgspec.structs.replace(record, samples=tuple(_medians(found.wall_s)), repeats=(repeat,))
 
@@ -155,6 +155,15 @@ def strobe_bench(request: pytest.FixtureRequest) -> Measurer:
     return measurer
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Forget an earlier attempt: plugins that retry flaky tests run the same item again."""
+    if _MEASURER in item.stash:
+        del item.stash[_MEASURER]
+    if _ERROR in item.stash:
+        del item.stash[_ERROR]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Write the results of a test once its outcome is known: that of its call, and of what tidies up after it."""
@@ -180,12 +189,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if not records or session.config.getoption("--strobe-bench-records"):
         return
     from strobe.bench.tracker import track
+    from strobe.errors import Error
     from strobe.home import default_home
 
     try:
         for record in records:
             track(record, default_home())
-    except OSError as exc:
+    except (OSError, Error) as exc:  # also of settings that no run can have
         _warn(session.config, f"the results are written, but cannot be runs in {default_home()}: {exc}", "")
 
 
@@ -228,7 +238,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _line(record: Record) -> str:
-    from strobe.bench.load.report import format_samples
+    from strobe.bench.table import format_samples
 
     return f"{record.benchmark}: {format_samples(record)}"
 

@@ -26,7 +26,9 @@ from strobe.settings.notice import warn_once
 
 SCHEMA = 2
 
-#: the metric of rows whose samples are rates of queries within a latency limit, not steps back to back
+#: the metric of rows whose samples are examples (or flops, or bytes) a second of steps back to back
+THROUGHPUT = "throughput"
+#: the metric of rows whose samples are rates of queries within a latency limit
 SERVING = "serving"
 
 #: how the error of a row begins that was left out, because what it needs is not here
@@ -83,6 +85,8 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: CPU seconds of all threads per step
     cpu_s: tuple[float, ...]
     inner_loops: int = 1
+    #: samples after which the work of a sample comes again, where that of neighbours is not alike
+    turn: int = 1
     setup_s: float = 0.0
     compile_s: float = 0.0
     warmup_steps: int = 0
@@ -97,6 +101,11 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     energy_j: float | None = None
     #: why these samples deserve doubt, such as "steal 12 %"
     noisy: tuple[str, ...] = ()
+
+    @property
+    def step_s(self) -> float:
+        """What a step took: the middle one, of unlike steps on average over a turn."""
+        return stats.middle_of_turns(self.wall_s, self.turn)
 
     @property
     def is_disturbed(self) -> bool:
@@ -122,7 +131,7 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Correct(msgspec.Struct, frozen=True, kw_only=True):
-    """The workload's judgement of its own output; the worst of the repeats."""
+    """The workload's judgement of its own output, of the first repeat; of several ranks, the first that is wrong."""
 
     is_correct: bool
     #: root mean square of the difference over the reference's spread; None if it is not a number

@@ -8,16 +8,16 @@ together keeps its seals in one file, beside the declarations.
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from strobe.bench.seal import SEALS, Seal, read_seals, seals_beside
-from strobe.bench.spec import Benchmark, Tier, likeness, without_precision
+from strobe.bench.spec import Benchmark, Tier, is_builtin, is_named, likeness, without_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
 from strobe.settings.notice import warn_once
@@ -85,11 +85,27 @@ def kept_seals(files: Iterable[Path] = ()) -> dict[str, Seal]:
     return kept
 
 
-def is_sealed(benchmark: Benchmark, files: Iterable[Path] = ()) -> bool:
-    """Whether a benchmark is held to its code; what nobody sealed is free to change, and may be there to show that."""
-    module = benchmark.workload.rpartition(":")[0]
-    own = [Path(module)] if is_file_name(module) else []
-    return benchmark.key in kept_seals((*files, *own))
+def sealed_keys(benchmarks: Iterable[Benchmark], files: Iterable[Path] = ()) -> frozenset[str]:
+    """Return the keys of those benchmarks that are held to their code; what nobody sealed is free to change.
+
+    Seals lie beside the file that declares a benchmark, one of `files`, or that holds its workload.
+    """
+    chosen = list(benchmarks)
+    own = (one.file for one in chosen if one.file is not None)
+    return frozenset(one.key for one in chosen) & kept_seals(dict.fromkeys((*files, *own))).keys()
+
+
+def sealing_command(benchmark: Benchmark, files: Iterable[Path] = ()) -> str:
+    """Return the command that seals what is declared together with a benchmark."""
+    for path in files:
+        if benchmark.key in {one.key for one in load_file(path)}:
+            return shlex.join(["strobe", "bench", "check", "--file", str(path), "--update"])
+    for collection in () if is_builtin(benchmark) else installed():
+        if benchmark.key in {one.key for one in collection.benchmarks}:
+            return shlex.join(
+                ["strobe", "bench", "check", "--package", collection.origin.partition(".")[0], "--update"]
+            )
+    return "strobe bench check --update"
 
 
 def _seals_of(module: str) -> Path:
@@ -107,7 +123,7 @@ def load_file(path: Path) -> tuple[Benchmark, ...]:
 
 
 def _as_benchmarks(value: Any, origin: str) -> list[Benchmark]:
-    benchmarks = [value] if isinstance(value, Benchmark) else list(value)
+    benchmarks = list(value) if isinstance(value, Iterable) else [value]
     for one in benchmarks:
         if not isinstance(one, Benchmark):
             raise UsageError(f"{origin}: {one!r} is not a strobe.bench.spec.Benchmark")
@@ -178,12 +194,7 @@ def find_one(key: str, files: Sequence[Path] = ()) -> Benchmark:
 
 
 def _named(name: str, known: dict[str, Benchmark]) -> list[Benchmark]:
-    folded = name.lower().rstrip("/")
-    found = [
-        one
-        for key, one in known.items()
-        if folded == key.lower() or key.lower().startswith(f"{folded}/") or fnmatchcase(key.lower(), folded)
-    ]
+    found = [one for key, one in known.items() if is_named(key, name)]
     if not found:
         raise UsageError(f"no benchmark matches {name!r}{_hint(name, known)}; `strobe bench list` names all")
     return found

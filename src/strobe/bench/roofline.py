@@ -2,8 +2,8 @@
 
 Peaks are a large matrix product per precision (in 32 and 8 bits the better of torch's and our own) and the better of
 copy and triad over memory, measured in a process of their own with the same threads (`peak_probe`) and kept per
-hardware, torch, number of threads and switches that are set. The fraction is the least time over the measured one; a
-step whose data fits into a cache may exceed what memory allows.
+hardware, torch, our own products and their C compiler, number of threads and switches that are set. The fraction is the
+least time over the measured one; a step whose data fits into a cache may exceed what memory allows.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from strobe.bench import stats
 from strobe.bench.records import SERVING, Record, Roofline
+from strobe.bench.runner.software import thread_variables
 from strobe.bench.spec import precision_of
 from strobe.errors import Error
 
 _LIMIT_S = 120.0
 #: raised when peaks are probed otherwise, so that nothing is held against those of another probe
 _PROBE = 4
+#: our own products that are tried, and how they are built
+_PRODUCTS = ("fp32_linear.c", "fp32_linear.py", "int8_linear.c", "int8_linear.py", "int8_dot.h", "lanes.h", "native.py")
 
 
 class Peaks(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,17 +70,30 @@ def store_at(home: Path) -> PeakStore:
     return PeakStore(home / "bench" / "peaks.json")
 
 
-def system_name(fingerprint: str, torch: str, device: str, threads: int, switches: Mapping[str, str]) -> str:
-    """Return what peaks are kept under; `switches` are the variables that change speed."""
+def system_name(
+    fingerprint: str, torch: str, device: str, threads: int, switches: Mapping[str, str], *, compiler: str
+) -> str:
+    """Return what peaks are kept under; `switches` are the variables that change speed, `compiler` is that of C."""
     # The probe sets those of threads itself.
     text = "\n".join(f"{name}={switches[name]}" for name in sorted(switches) if not name.endswith("_NUM_THREADS"))
-    mark = f" switches={hashlib.sha256(text.encode()).hexdigest()[:12]}" if text else ""
-    return f"{fingerprint} torch={torch} {device} threads={threads}{mark} probe={_PROBE}"
+    mark = f" switches={_hash(text.encode())}" if text else ""
+    # Elsewhere only torch's products are tried.
+    ours = f" products={_hash(compiler.encode(), *_product_sources())}" if device == "cpu" else ""
+    return f"{fingerprint} torch={torch} {device} threads={threads}{mark}{ours} probe={_PROBE}"
+
+
+def _product_sources() -> Iterator[bytes]:
+    # Read, not imported: torch would come along.
+    directory = Path(__file__).parent / "workloads" / "layers"
+    return ((directory / name).read_bytes() for name in _PRODUCTS)
+
+
+def _hash(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:12]
 
 
 def measure_peaks(python: str, device: str, threads: int) -> Peaks:
     """Measure in a fresh process; takes several seconds."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     try:
         done = subprocess.run(
             [python, "-m", "strobe.bench.peak_probe", device, str(threads)],
@@ -85,7 +101,7 @@ def measure_peaks(python: str, device: str, threads: int) -> Peaks:
             capture_output=True,
             text=True,
             timeout=_LIMIT_S,
-            env={**os.environ, **dict.fromkeys(names, str(threads))},
+            env={**os.environ, **thread_variables(threads)},
         )
     except subprocess.TimeoutExpired as exc:
         raise Error(f"the machine's peaks were not measured within {_LIMIT_S:g} s; it is too busy, or hangs") from exc
@@ -107,7 +123,7 @@ def judge(record: Record, peaks: Peaks) -> Roofline | None:
     # What a machine emulates slowly is computed in fp32 by anybody in a hurry: a lower precision is no lower limit.
     peak_flops = max(peaks.flops.get(record.precision or precision_of(record.config), 0.0), peaks.flops["fp32"])
     compute_s, memory_s = record.work.flops / peak_flops, record.work.bytes / peaks.bytes_per_s
-    step_s = stats.median([stats.median(repeat.wall_s) for repeat in record.repeats])
+    step_s = stats.median([repeat.step_s for repeat in record.repeats])
     return Roofline(
         peak_flops=peak_flops,
         peak_bytes_per_s=peaks.bytes_per_s,

@@ -31,7 +31,6 @@ from strobe.bench.source import (
     without_declarations,
 )
 from strobe.bench.spec import Benchmark
-from strobe.bench.user_file import is_file_name
 from strobe.errors import Error
 
 SEALS = Path(__file__).with_name("seals.json")
@@ -75,23 +74,19 @@ class Broken:
     changed: tuple[str, ...]
 
     def __str__(self) -> str:
-        return (
-            f"{self.key} version {self.version}: {', '.join(self.changed)} changed; "
-            "raise its version and `strobe bench check --update`, or take the change back"
-        )
+        return f"{self.key} version {self.version}: {', '.join(self.changed)} changed"
 
 
 def make_seal(benchmark: Benchmark) -> Seal:
     """Hash the parts of a benchmark as they are now."""
     parts = {_SPEC: _hash(json.dumps(_specification(benchmark), sort_keys=True))}
-    module, _, factory = benchmark.workload.rpartition(":")
-    main, find = finder(module, _suite())
+    main, find = finder(benchmark.module, _suite())
     named = _named_modules(benchmark.parameters, find)
     if benchmark.implementation == "Optimized":
         needed = (one for each in (main, *named) for one in imports(each, find))
         roots = [one for one in needed if one.dotted.rpartition(".")[2] == "ootb"]
     else:
-        roots = [without_declarations(main, factory), *named]
+        roots = [without_declarations(main, benchmark.factory), *named]
     for one in closure(roots, find):
         parts[one.name] = _hash(essence(one.text))
         parts.update({kernel: _hash_of_kernel(kernel) for kernel in _kernels(one.text)})
@@ -144,9 +139,8 @@ def _specification(benchmark: Benchmark) -> dict[str, Any]:
     facts["parameters"] = dict(benchmark.parameters)
     if benchmark.latency is not None:
         facts["latency"] = [benchmark.latency.limit_ms, benchmark.latency.percentile]
-    module, _, factory = benchmark.workload.rpartition(":")
-    if is_file_name(module):  # the same file elsewhere is the same benchmark
-        facts["workload"] = f"{Path(module).name}:{factory}"
+    if benchmark.file:  # the same file elsewhere is the same benchmark
+        facts["workload"] = f"{benchmark.file.name}:{benchmark.factory}"
     return facts
 
 

@@ -35,6 +35,10 @@ _MAX_STRETCH = 4
 #: of a step no more waits are kept for the percentiles: a trial at a batch of 2,048 has millions
 _KEPT_PER_STEP = 64
 _MAX_TRIALS = 24
+#: how close to each other a rate that is met and one that is missed have to be
+_PRECISION = 0.05
+#: steps before the first trial, whose middle one says which rates can be met at all
+_NUM_PROBES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,17 +184,15 @@ def find_best(
     *,
     batch_size: int,
     limit: Limit,
-    precision: float = 0.05,
     seed: int = 0,
-    probes: int = 3,
     is_over: Callable[[], bool] = _never,
 ) -> Serving:
-    """Return the greatest rate whose limit is met, to `precision`, confirmed with arrivals not used in the search.
+    """Return the greatest rate whose limit is met, to 5 %, confirmed with arrivals not used in the search.
 
     It is below what full steps back to back would serve, by the mean step of the trial that confirmed it.
     `is_over` is asked before each step whether time is up; the best rate that was met until then is what is left.
     """
-    step_times = [serve(batch_size) for _ in range(probes) if not is_over()]
+    step_times = [serve(batch_size) for _ in range(_NUM_PROBES) if not is_over()]
     trials: list[Trial] = []
 
     def is_met(qps: float, *, seed: int) -> bool:
@@ -206,7 +208,7 @@ def find_best(
     # No rate beyond full steps without a pause is met; the probes may have been slower than the steps of a trial are.
     low, high = 0.0, 1.1 * batch_size / step_s
     qps = 0.5 * high
-    while len(trials) < _MAX_TRIALS and (high - low > precision * high) and not is_over():
+    while len(trials) < _MAX_TRIALS and (high - low > _PRECISION * high) and not is_over():
         if is_met(qps, seed=seed):
             low = qps
         elif qps < 1e-3 / step_s:  # alone on the machine, a thousand steps apart, and still late
@@ -221,7 +223,7 @@ def find_best(
         if is_met(low, seed=seed + 1 + len(trials)):
             return serving(trials[-1])
         if not is_over():
-            refuted, low = low, low * (1.0 - precision)
+            refuted, low = low, low * (1.0 - _PRECISION)
     if not is_over():
         return serving(None)
     met = [trial for trial in trials if trial.judged.status == "met" and trial.qps < refuted]

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -91,6 +92,21 @@ class Benchmark:
         return "/".join((_slug(self.model), self.implementation.lower(), _slug(self.mode), self.config))
 
     @property
+    def module(self) -> str:
+        """What holds its workload: the dotted name of a module, or the path of a file."""
+        return self.workload.rpartition(":")[0]
+
+    @property
+    def factory(self) -> str:
+        """What makes its workload, in the module."""
+        return self.workload.rpartition(":")[2]
+
+    @property
+    def file(self) -> Path | None:
+        """The file that holds its workload, if it is named by its path."""
+        return Path(self.module) if is_file_name(self.module) else None
+
+    @property
     def precision(self) -> str:
         """What its products are in: as a parameter says, else its name, else fp32."""
         return str(self.parameters.get("precision") or precision_of(self.config))
@@ -127,15 +143,20 @@ def is_builtin(benchmark: Benchmark) -> bool:
     return benchmark.workload.startswith("strobe.bench.workloads.")
 
 
+def is_named(key: str, word: str) -> bool:
+    """Whether a word names a key: all of it, its beginning (`dlrm/ootb`, a file of tests) or a glob, in any case."""
+    key, word = key.lower(), word.lower().rstrip("/")
+    return key == word or key.startswith((f"{word}/", f"{word}::")) or fnmatchcase(key, word)
+
+
 def _slug(name: str) -> str:
     return name.lower().replace(" ", "-").replace("/", "-")
 
 
 def load_workload(benchmark: Benchmark) -> Workload:
     """Import and call the workload's factory; raises strobe.Error for a name that is not there."""
-    module_name, _, factory_name = benchmark.workload.rpartition(":")
     try:
-        factory = getattr(_import(module_name), factory_name)
+        factory = getattr(_import(benchmark), benchmark.factory)
     except (ImportError, AttributeError) as exc:
         raise Error(
             f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}); torch comes with pip install 'strobe[bench]'"
@@ -144,5 +165,5 @@ def load_workload(benchmark: Benchmark) -> Workload:
     return workload
 
 
-def _import(name: str) -> ModuleType:
-    return load_user_file(Path(name)) if is_file_name(name) else importlib.import_module(name)
+def _import(benchmark: Benchmark) -> ModuleType:
+    return load_user_file(benchmark.file) if benchmark.file else importlib.import_module(benchmark.module)

@@ -40,6 +40,15 @@ def median(samples: Sequence[float]) -> float:
     return quantile(samples, 0.5)
 
 
+def middle_of_turns(samples: Sequence[float], turn: int) -> float:
+    """Return what a sample is on average over a turn, by the middle one at each of its places.
+
+    Samples that take turns on unlike work have no middle of their own: it would be that of one or two places.
+    """
+    places = [median(samples[place::turn]) for place in range(min(turn, len(samples)))]
+    return math.fsum(places) / len(places)
+
+
 def mad(samples: Sequence[float]) -> float:
     """Return the median absolute deviation from the median: half of the samples lie within it."""
     middle = median(samples)
@@ -54,11 +63,6 @@ def spread(samples: Sequence[float]) -> float:
     return mad(samples) if len(samples) >= _FEW else (max(samples) - min(samples)) / 2
 
 
-def iqr(samples: Sequence[float]) -> float:
-    """Return the width of the middle half of the samples."""
-    return quantile(samples, 0.75) - quantile(samples, 0.25)
-
-
 @dataclass(frozen=True, slots=True)
 class Digest:
     """What a table shows of a list of samples: never a single number."""
@@ -66,7 +70,6 @@ class Digest:
     n: int
     median: float
     spread: float
-    iqr: float
     low: float
     high: float
 
@@ -87,7 +90,6 @@ def digest(samples: Sequence[float]) -> Digest:
         n=len(samples),
         median=median(samples),
         spread=spread(samples),
-        iqr=iqr(samples),
         low=min(samples),
         high=max(samples),
     )

@@ -1,68 +1,29 @@
 """The results table: Model, Implementation, Mode, Config, Batch Size, Score, Units; one table per system.
 
-Workloads, load profiles, swarm benchmarks and tests that record share it. What is a model there is a profile, a swarm
-benchmark or a file of tests here, the implementation is who was measured, the mode which figure of it.
+Workloads, load profiles, swarm benchmarks and tests that record share it. Without a workload the model is the profile,
+the swarm's benchmark or the file of tests, the implementation who was measured, the mode which figure of it.
 
-Signs are derived here and never stored: `*` missed its latency limit, `?` too few steps to tell, `!` wrong output. A
-failed measurement is a row that says so. Every row carries the command that measures it again. Pure; a screen is not
-known here.
+Signs (`MEANINGS`) are derived here and never stored. A failed measurement is a row that says so. Every row carries the
+command that measures it again. Texts only: values for machines are in `fields`. Pure; a screen is not known here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from strobe.bench import stats
 from strobe.bench.compare.pairing import peculiarities
 from strobe.bench.records import Record
 
 HEADER = ("Model", "Implementation", "Mode", "Config", "Batch Size", "Score", "Units")
-FIELDS = (
-    *("id", "model", "implementation", "mode", "config", "batch_size", "score", "units", "signs", "spread", "repeats"),
-    *(
-        "metric",
-        "better",
-        "version",
-        "seal",
-        "owner",
-        "latency_status",
-        "latency_limit_ms",
-        "latency_percentile",
-        "p50_ms",
-        "p90_ms",
-        "p95_ms",
-        "p99_ms",
-    ),
-    *("is_correct", "output_error", "output_tolerance", "roofline_fraction", "roofline_bound"),
-    *("flops", "bytes", "peak_flops", "peak_bytes_per_s", "energy_j_per_example"),
-    *(
-        "cpu_s",
-        "inner_loops",
-        "load_before",
-        "steal_percent",
-        "setup_s",
-        "compile_s",
-        "peak_rss_bytes",
-        "peak_card_bytes",
-        "devices",
-        "nodes",
-        "device",
-        "threads",
-        "is_trial",
-        "is_confirmation",
-        "noisy",
-        "error",
-        "fingerprint",
-        "softprint",
-    ),
-    *("host", "git_commit", "is_dirty", "started_at", "command"),
-)
+#: a rule of fewer dashes makes no column of a Markdown table
+_MIN_WIDTH = 3
 MEANINGS = {
     "*": "missed its latency limit",
     "?": "too few steps to tell whether the latency limit is kept; --seconds gives more",
     "!": "the output is wrong, so the score means nothing",
-    "#": "its sealed code had changed under its version (--changed): comparable with nothing",
+    "#": "its code is not what its version was sealed with: comparable with nothing",
     "~": "noisy: something else kept the machine busy, see --verbose",
 }
 
@@ -90,6 +51,23 @@ def scale_of(value: float, unit: str) -> Scale:
     known = _SCALES.get(unit, (Scale(1.0, unit),))
     wanted = (one for one in known if (abs(value) * one.factor >= 1 if value else one.factor == 1))
     return next(wanted, known[-1])
+
+
+def format_value(value: float, unit: str) -> str:
+    """Return a value in the multiple of its unit that a person would say."""
+    factor, name = scale_of(value, unit)
+    if name != unit or unit == "s":
+        return f"{value * factor:.3g} {name}"
+    return f"{value:,.4g} {unit}" if value < 10_000 else f"{value:,.0f} {unit}"
+
+
+def format_samples(record: Record) -> str:
+    """Return median ± spread (n), or why there is none."""
+    if record.error:
+        return f"failed: {record.error}"
+    found = record.digest()
+    spread = f" ± {format_value(found.spread, record.unit)}" if found.spread else ""
+    return f"{format_value(found.median, record.unit)}{spread} (n={found.n})"
 
 
 def scale(record: Record) -> Scale:
@@ -180,7 +158,7 @@ def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Return an aligned Markdown table."""
     # A line break would end the row: an error has several lines.
     table = [list(header), *[[" ".join(cell.split("\n")).replace("|", "\\|") for cell in line] for line in lines]]
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    widths = [max(_MIN_WIDTH, *map(len, column)) for column in zip(*table, strict=True)]
     rows = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
     rule = " | ".join("-" * width for width in widths)
     return "\n".join(f"| {row} |" for row in [rows[0], rule, *rows[1:]])
@@ -198,69 +176,3 @@ def markdown_tables(records: Iterable[Record]) -> str:
         notes = [f"- {text}" for text in (*meanings, *failures)]
         parts.append("\n\n".join(filter(None, [f"**{system_title(rows[-1])}**", table, "\n".join(notes)])))
     return "\n\n".join(parts)
-
-
-def as_fields(record: Record) -> dict[str, Any]:
-    """Return a row for machines: JSON and CSV have the same fields."""
-    found = record.digest() if record.samples else None
-    latency, correctness, roofline = record.latency, record.correctness, record.roofline
-    noisy = dict.fromkeys(reason for repeat in record.repeats for reason in repeat.noisy)
-    values: dict[str, Any] = {
-        "id": record.id,
-        "model": record.model,
-        "implementation": record.subject,
-        "mode": record.mode,
-        "config": record.config,
-        "batch_size": record.batch_size,
-        "score": found.median if found else None,
-        "units": record.unit,
-        "signs": signs(record),
-        "spread": found.spread if found else None,
-        "repeats": len(record.samples),
-        "metric": record.metric,
-        "better": record.better,
-        "version": record.version,
-        "seal": record.seal,
-        "owner": record.owner,
-        "latency_status": latency.status if latency else None,
-        "latency_limit_ms": latency.limit_ms if latency else None,
-        "latency_percentile": latency.percentile if latency else None,
-        "p50_ms": latency.p50_ms if latency else None,
-        "p90_ms": latency.p90_ms if latency else None,
-        "p95_ms": latency.p95_ms if latency else None,
-        "p99_ms": latency.p99_ms if latency else None,
-        "is_correct": correctness.is_correct if correctness else None,
-        "output_error": correctness.error if correctness else None,
-        "output_tolerance": correctness.tolerance if correctness else None,
-        "roofline_fraction": roofline.fraction if roofline else None,
-        "roofline_bound": roofline.bound if roofline else None,
-        "flops": record.work.flops if record.work else None,
-        "bytes": record.work.bytes if record.work else None,
-        "peak_flops": roofline.peak_flops if roofline else None,
-        "peak_bytes_per_s": roofline.peak_bytes_per_s if roofline else None,
-        "energy_j_per_example": record.energy_j_per_example,
-        "cpu_s": stats.median(cpu_s) if (cpu_s := [one for repeat in record.repeats for one in repeat.cpu_s]) else None,
-        "inner_loops": max((repeat.inner_loops for repeat in record.repeats), default=None),
-        "load_before": max((load for one in record.repeats if (load := one.load_before) is not None), default=None),
-        "steal_percent": max((part for one in record.repeats if (part := one.steal_percent) is not None), default=None),
-        "setup_s": max((repeat.setup_s for repeat in record.repeats), default=None),
-        "compile_s": max((repeat.compile_s for repeat in record.repeats), default=None),
-        "peak_rss_bytes": max((repeat.peak_rss_bytes for repeat in record.repeats), default=None),
-        "peak_card_bytes": max((size for one in record.repeats if (size := one.peak_card_bytes)), default=None),
-        "devices": record.devices,
-        "nodes": record.nodes,
-        "device": record.device,
-        "threads": record.num_threads or None,
-        "is_trial": record.is_trial,
-        "is_confirmation": record.is_confirmation,
-        "noisy": "; ".join(noisy),
-        "error": record.error,
-        "fingerprint": record.environment.fingerprint,
-        "softprint": record.environment.softprint,
-        "host": record.environment.host,
-        "git_commit": record.environment.git_commit,
-        "is_dirty": record.environment.is_dirty,
-        "started_at": record.environment.started_at,
-        "command": record.command,
-    }
-    return {name: values[name] for name in FIELDS}

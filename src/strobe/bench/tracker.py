@@ -14,8 +14,8 @@ import msgspec
 
 import strobe
 from strobe.bench.compare.pairing import row_name
+from strobe.bench.fields import as_fields
 from strobe.bench.records import Record
-from strobe.bench.table import as_fields
 from strobe.home import RunDir
 
 PROJECT = "bench"
@@ -34,6 +34,7 @@ _CONFIG = (
         "threads",
         "is_trial",
         "is_confirmation",
+        "is_changed",
         "command",
         "fingerprint",
         "softprint",
@@ -41,7 +42,7 @@ _CONFIG = (
 )
 
 
-def track(record: Record, home: Path, *, mode: str | None = None) -> RunDir:
+def track(record: Record, home: Path) -> RunDir:
     """Record a result as a run; it goes to a server if one is configured, with the next agent or `strobe sync`."""
     fields = as_fields(record)
     figures = {name: value for name, value in fields.items() if name not in _CONFIG and value is not None}
@@ -51,10 +52,10 @@ def track(record: Record, home: Path, *, mode: str | None = None) -> RunDir:
         name=row_name(record),
         group=record.benchmark,
         job_type=JOB_TYPE,
-        mode=mode,
         dir=home,
         tags=list(dict.fromkeys((record.model, record.subject, record.mode))),
         reinit="create_new",
+        resume="allow",  # each has an id of its own: what STROBE_RESUME says is about the user's runs
         config={
             **{name: fields[name] for name in _CONFIG},
             "changes": list(record.changes),

@@ -15,6 +15,7 @@ import msgspec
 
 from strobe.agent.lock import Lock
 from strobe.bench.records import Record, append_records, make_id, read_records
+from strobe.errors import UsageError
 from strobe.settings.notice import warn_once
 
 _SUFFIX = ".unfinished"
@@ -24,7 +25,8 @@ class Unfinished:
     """The rows of this session; others leave them alone for as long as it lives."""
 
     def __init__(self, results: Path) -> None:
-        self._path = results.with_name(f"{results.name}.{make_id()}{_SUFFIX}")
+        self._results = results
+        self._path = results.parent / f"{results.name}.{make_id()}{_SUFFIX}"
         self._lock = _lock_of(self._path)
         self._num_written: dict[str, int] = {}
         # Beside a device, such as /dev/stdout, is no place for files.
@@ -32,7 +34,14 @@ class Unfinished:
         self._is_kept = False
 
     def __enter__(self) -> Unfinished:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._results.parent.mkdir(parents=True, exist_ok=True)
+            if self._is_wanted or self._results.is_dir():  # to open a pipe would be to wait for its reader
+                self._results.open("ab").close()
+        except OSError as exc:  # said now, rather than after hours of measuring
+            raise UsageError(
+                f"results cannot be written to {self._results}: {exc.strerror or exc}; --results names another file"
+            ) from exc
         try:
             self._is_kept = self._is_wanted and self._lock.acquire()
         except OSError as exc:

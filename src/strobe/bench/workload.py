@@ -45,7 +45,11 @@ class Correctness:
 
 
 class Workload(Protocol):
-    """One model in one implementation, mode and configuration."""
+    """One model in one implementation, mode and configuration.
+
+    One whose inputs are not alike, such as texts of any length, also has a number `turn`: steps after which their work
+    comes again. It is then measured by whole turns; without, the middle step stands for all.
+    """
 
     def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
         """Build weights and a ring of inputs, both from the seed."""

@@ -18,6 +18,11 @@ from strobe.errors import Error, RunNotFound, UsageError
 OK, FAILURE, USAGE, PARTIAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 
+def code_for(num_failed: int, num_all: int) -> int:
+    """Return the exit code of a command that does many things, of which so many failed."""
+    return OK if not num_failed else FAILURE if num_failed == num_all else PARTIAL
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)

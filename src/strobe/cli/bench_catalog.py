@@ -124,13 +124,16 @@ def _check(args: argparse.Namespace) -> int:
             }
         )
     else:
+        declared = [one for collection in collections for one in collection.benchmarks]
+        command = registry.sealing_command(declared[0], [args.file] if args.file else []) if declared else ""
         for one in broken:
-            screen.out(f"changed: {one}")
+            screen.out(f"changed: {one}; raise its version and `{command}`, or take the change back")
         for benchmark in unsealed:
             word = "sealed" if args.update else "no seal"
             screen.out(f"{word}: {benchmark.key} version {benchmark.version}")
         checked = count_text(num_checked, "benchmark")
-        screen.note(f"{checked}, {len(broken)} changed, {len(unsealed)} without a seal")
+        num_new = f"{len(unsealed)} {'newly sealed' if args.update else 'without a seal'}"
+        screen.note(f"{checked}, {len(broken)} changed, {num_new}")
         if unsealed and not args.update:
-            screen.note("`strobe bench check --update` seals them")
+            screen.note(f"`{command}` seals them")
     return FAILURE if broken or (unsealed and not args.update) else OK

@@ -6,22 +6,22 @@ Parses, calls strobe.bench.compare, prints; decides nothing itself.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from strobe.cli.bench_table import add_results, read_results, results_of
+from strobe.cli.bench_confirm import add_confirmation, measurable_here, measuring
+from strobe.cli.bench_gate import gate
+from strobe.cli.bench_table import add_results, stored_results
 from strobe.cli.parser import Subparsers, add_command
 
 if TYPE_CHECKING:
-    from strobe.bench.compare import Comparison, Measure, Pair, Pairs, Row, Side
-    from strobe.bench.compare.origin import Origin
-    from strobe.bench.compare.remeasure import Code
+    from strobe.bench.compare import Comparison, Pairs, Row
     from strobe.bench.records import Record
-    from strobe.cli.bench_progress import TurnLine
     from strobe.cli.render import Screen
 
-    _Sides = TypeVar("_Sides", Pair, Row)
+
+#: fewer trials of the self-test are too few to break a promise, whatever they show
+_MIN_TRIALS = 20
 
 
 def register(commands: Subparsers) -> None:
@@ -34,8 +34,8 @@ def register(commands: Subparsers) -> None:
         detail=(
             "A and B are results files, commits, ids, or `previous` and `latest` sessions. Rows of the same\n"
             "benchmark, version and batch on the same machine are compared. Exit code: 0 nothing is worse, 1 a row\n"
-            "is slower, fails, is incorrect or misses its latency limit, 3 with --strict: a row is inconclusive, has\n"
-            "no speed in A, or is of A and not in B.\n"
+            "is slower, fails, is incorrect or misses its latency limit, 2 nothing could be judged, 3 with --strict:\n"
+            "a row is inconclusive, has no speed in A, or is of A and not in B.\n"
             "See docs/bench-compare.md."
         ),
         examples=[
@@ -51,7 +51,13 @@ def register(commands: Subparsers) -> None:
     parser.add_argument(
         "--implementations", action="store_true", help="within A (default: latest): each Optimized row against OOTB"
     )
-    parser.add_argument("--systems", action="store_true", help="A and B are two machines, which is what is compared")
+    machines = parser.add_mutually_exclusive_group()
+    machines.add_argument("--systems", action="store_true", help="A and B are two machines, which is what is compared")
+    machines.add_argument(
+        "--machine",
+        metavar="NAME",
+        help="results of this machine only: its host, processor or the beginning of its fingerprint",
+    )
     _add_rule(parser)
     add_confirmation(parser, "measure inconclusive rows again, both sides in turns, at least 10 repeats each")
     form = parser.add_mutually_exclusive_group()
@@ -62,7 +68,9 @@ def register(commands: Subparsers) -> None:
         metavar="URL",
         help="of --markdown: where all results are (default: the server's page, if there is one)",
     )
-    parser.add_argument("--trials", type=int, default=200, metavar="N", help="of each promise (default: 200)")
+    parser.add_argument(
+        "--trials", type=int, default=200, metavar="N", help="of each promise, 20 or more (default: 200)"
+    )
     add_results(parser)
 
 
@@ -81,21 +89,10 @@ def _add_rule(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
-    """Let a command measure rows again."""
-    group = parser.add_argument_group("measuring again")
-    group.add_argument("--confirm", action="store_true", help=meaning)
-    for side in "ab":
-        group.add_argument(
-            f"--code-{side}",
-            metavar="CODE",
-            help=f"of {side.upper()}: a commit, a python, or . for what is here (default: the commit of its results)",
-        )
-    group.add_argument("--no-track", action="store_true", help="keep what it measures only in the file, not as runs")
-
-
+@gate
 def _compare(args: argparse.Namespace) -> int:
     from strobe.bench.compare import History, Rule, compare, confirm
+    from strobe.bench.compare.pairing import of_machine
     from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
@@ -103,14 +100,16 @@ def _compare(args: argparse.Namespace) -> int:
     screen = Screen(args)
     if args.self_test:
         return _self_test(args, screen)
-    if not 0 < args.alpha < 1 or args.threshold < 0:
+    if not 0 < args.alpha < 1 or not args.threshold >= 0:
         raise UsageError(f"--alpha lies between 0 and 1, --threshold is not negative: {args.alpha}, {args.threshold}")
     if args.systems and args.confirm:
         raise UsageError("--confirm measures on this machine, and --systems compares two; leave one of them out")
     # Who confirms looks twice: each look has half of alpha.
     rule = Rule(alpha=args.alpha, threshold=args.threshold / 100, num_occasions=2 if args.confirm else 1)
-    records = read_results(args) if results_of(args).is_file() else []
+    records = stored_results(args)
     a, b = _sides(args, records, screen)
+    if args.machine is not None:
+        a, b = of_machine(args.machine, a, b)
     # What one file says twice, or what a file has of the home's, is one result; those before there were ids are the
     # home's alone, since nobody could tell.
     named = [one for one in (*a, *b) if one.id]
@@ -125,33 +124,6 @@ def _compare(args: argparse.Namespace) -> int:
     # Of two systems one is the slower, and that is no fault; to be wrong is.
     is_bad = found.is_broken if args.systems else found.is_worse
     return FAILURE if is_bad else PARTIAL if args.strict and found.is_open else OK
-
-
-def measurable_here(args: argparse.Namespace, rows: Sequence[_Sides], screen: Screen) -> list[_Sides]:
-    """Return the rows whose sides can be measured again on this machine, and name the others."""
-    from strobe.bench.compare.pairing import row_name
-    from strobe.bench.compare.remeasure import why_not_here
-
-    origin = _origin(args)
-    found = []
-    for row in rows:
-        if reason := why_not_here(row.a, row.b, origin.here) or origin.why_unknown(row.a, row.b):
-            screen.note(f"not measured again: {row_name(row.b)}: {reason}")
-        else:
-            found.append(row)
-    return found
-
-
-def _origin(args: argparse.Namespace) -> Origin:
-    from functools import lru_cache
-    from pathlib import Path
-
-    from strobe.bench.compare.origin import Origin
-    from strobe.bench.compare.remeasure import commit_of
-    from strobe.bench.machine import describe
-
-    # Many rows have the same few commits, and each question is a process.
-    return Origin(args.code_a, args.code_b, describe(source=Path.cwd()), lru_cache(commit_of))
 
 
 def _sides(args: argparse.Namespace, records: list[Record], screen: Screen) -> tuple[list[Record], list[Record]]:
@@ -195,66 +167,6 @@ def _machine_here(records: Sequence[Record]) -> str:
     return machine(describe()) if len({machine(one.environment) for one in records}) > 1 else ""
 
 
-@contextmanager
-def measuring(
-    args: argparse.Namespace, sides: Sequence[tuple[Record, Record]], screen: Screen
-) -> Iterator[tuple[Measure, TurnLine]]:
-    """Prepare the code of both sides for as long as it is needed, and yield what measures a row of either.
-
-    In the end, also when interrupted, both sides are kept: results of one session, in the file and as runs.
-    """
-    from contextlib import ExitStack
-
-    from strobe.bench.compare.confirmation import as_session
-    from strobe.bench.compare.origin import HERE
-    from strobe.bench.compare.remeasure import measure_row
-    from strobe.cli.bench_keep import keep, upload
-    from strobe.cli.bench_progress import TurnLine
-
-    origin = _origin(args)
-    words: dict[tuple[Side, str], str] = {}
-    for a, b in sides:
-        words["A", a.id], words["B", b.id] = origin.words(a, b)
-    wanted = list(dict.fromkeys(words.values()))
-    # What lies here needs no checkout, unless another commit is measured beside it: both are to be prepared alike.
-    is_all_here = len(wanted) == 1 and origin.is_here(*wanted)
-    with ExitStack() as stack:
-        # One checkout per commit: rows of one side may come from several.
-        codes = {word: stack.enter_context(_code(HERE if is_all_here else word)) for word in wanted}
-        taken: dict[tuple[Side, str], tuple[Record, list[Record]]] = {}
-
-        def measure(side: Side, record: Record, n: int) -> Record:
-            found = measure_row(record, n, codes[words[side, record.id]])
-            taken.setdefault((side, record.id), (record, []))[1].append(found)
-            return found
-
-        line = TurnLine(screen)
-        try:
-            yield measure, line
-        finally:
-            line.clear()
-            kept = keep(args, as_session(taken.values())) if taken else []
-    if kept:
-        upload(args, kept, screen)
-
-
-@contextmanager
-def _code(word: str) -> Iterator[Code]:
-    import shutil
-    from pathlib import Path
-
-    from strobe.bench.compare.origin import HERE
-    from strobe.bench.compare.remeasure import Code, checked_out, repository_of
-
-    if word == HERE:
-        yield Code()
-    elif shutil.which(word):
-        yield Code(python=word)
-    else:
-        with checked_out(word, repository_of(Path.cwd())) as code:
-            yield code
-
-
 def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
     from strobe.bench.compare import report
     from strobe.bench.table import count_text
@@ -287,9 +199,11 @@ def _print(args: argparse.Namespace, found: Comparison, screen: Screen) -> None:
 
 
 def _remedy(undecided: Sequence[Row], *, are_systems: bool) -> str:
-    from strobe.bench.compare.remeasure import can_remeasure
+    from strobe.bench.compare.remeasure import why_not_here
+    from strobe.bench.machine import describe
 
-    num_again = 0 if are_systems else sum(can_remeasure(row.a) and can_remeasure(row.b) for row in undecided)
+    here = describe()
+    num_again = 0 if are_systems else sum(why_not_here(row.a, row.b, here) is None for row in undecided)
     if not num_again:
         return "more sessions of the same commit tell: five make a history"
     them = "them" if num_again == len(undecided) else f"{num_again} of them"
@@ -327,8 +241,8 @@ def _self_test(args: argparse.Namespace, screen: Screen) -> int:
     from strobe.cli import FAILURE, OK
     from strobe.errors import UsageError
 
-    if args.trials < 1:
-        raise UsageError(f"--trials is at least 1, got {args.trials}")
+    if args.trials < _MIN_TRIALS:
+        raise UsageError(f"--trials is {_MIN_TRIALS} or more, got {args.trials}: so few cannot break a promise")
     broken = 0
     promises = []
     for promise in run(args.trials):

@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from strobe.cli.bench_compare import add_confirmation, measurable_here, measuring, print_rows
-from strobe.cli.bench_table import add_results, read_results, results_of
+from strobe.cli.bench_compare import print_rows
+from strobe.cli.bench_confirm import add_confirmation, measurable_here, measuring
+from strobe.cli.bench_gate import gate
+from strobe.cli.bench_table import add_benchmarks, add_results, chosen_results
 from strobe.cli.parser import Subparsers, add_command
 
 if TYPE_CHECKING:
@@ -32,13 +34,13 @@ def register(commands: Subparsers) -> None:
         detail=(
             "One line per benchmark, version and machine. A step is a change of level that lasts for three sessions\n"
             "or more; single outliers are none. Exit code: 0 nothing is slower than at its best, 1 something is (with\n"
-            "--confirm: and it was confirmed, or could not be measured again). Versions that were replaced have\n"
-            "ended: they are shown, and count for nothing.\n"
+            "--confirm: and it was confirmed, or could not be measured again), 2 nothing could be judged. Versions\n"
+            "that were replaced have ended: they are shown, and count for nothing.\n"
             "See docs/bench-compare.md."
         ),
         examples=["strobe bench history", "strobe bench history dlrm --json", "strobe bench history --worse --confirm"],
     )
-    parser.add_argument("benchmark", nargs="*", metavar="BENCHMARK", help="a key or its beginning (default: all)")
+    add_benchmarks(parser)
     parser.add_argument("--worse", action="store_true", help="only what is slower than at its best")
     parser.add_argument(
         "--threshold", type=float, default=3.0, metavar="PERCENT", help="smaller changes do not matter (default: 3)"
@@ -47,6 +49,7 @@ def register(commands: Subparsers) -> None:
     add_results(parser)
 
 
+@gate
 def _history(args: argparse.Namespace) -> int:
     from strobe.bench.history import trace
     from strobe.cli import FAILURE, INTERRUPTED, OK
@@ -56,14 +59,14 @@ def _history(args: argparse.Namespace) -> int:
     screen = Screen(args)
     if not args.threshold >= 0:
         raise UsageError(f"--threshold is not negative: {args.threshold}")
-    records = [one for one in read_results(args) if _is_wanted(one.benchmark, args.benchmark)]
-    if not records:
-        raise UsageError(f"no result of {' '.join(args.benchmark)} in {results_of(args)}; `strobe bench run` it")
+    records = chosen_results(args)
     found = [series for series in trace(records, threshold=args.threshold / 100) if series.is_worse or not args.worse]
     confirmed = _confirm(args, found, screen) if args.confirm else None
     if args.json:
+        from strobe.bench.compare import report
+
         rows = [_fields(series) for series in found]
-        screen.json({"series": rows, "confirmed": confirmed and _confirmed_fields(confirmed)})
+        screen.json({"series": rows, "confirmed": confirmed and report.as_fields(confirmed)})
     else:
         _print(found, confirmed, screen)
     if confirmed is not None and confirmed.is_interrupted:
@@ -72,10 +75,6 @@ def _history(args: argparse.Namespace) -> int:
     num_asked = sum(row.estimate is not None for row in confirmed.rows) if confirmed is not None else 0
     is_open = num_asked < sum(series.is_worse for series in found)
     return FAILURE if is_open or (confirmed is not None and confirmed.is_worse) else OK
-
-
-def _is_wanted(key: str, words: Sequence[str]) -> bool:
-    return not words or any(key == word or key.startswith(word.rstrip("/") + "/") for word in words)
 
 
 def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) -> Comparison | None:
@@ -109,16 +108,18 @@ def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen
     if confirmed is not None:
         screen.out()
         print_rows(confirmed, screen)
-    elif any(_can_confirm(series) for series in found):
+    elif _can_confirm(found):
         screen.note("slower than at its best: --confirm measures it again, then and now, in turns")
 
 
-def _can_confirm(series: Series) -> bool:
-    from strobe.bench.compare.remeasure import can_remeasure
+def _can_confirm(found: Sequence[Series]) -> bool:
+    from strobe.bench.compare.remeasure import why_not_here
     from strobe.bench.history import suspicion
+    from strobe.bench.machine import describe
 
-    pair = suspicion(series)
-    return pair is not None and can_remeasure(pair.a) and can_remeasure(pair.b)
+    suspects = [pair for series in found if (pair := suspicion(series)) is not None]
+    here = describe() if suspects else None
+    return here is not None and any(why_not_here(pair.a, pair.b, here) is None for pair in suspects)
 
 
 def _course(series: Series) -> str:
@@ -160,9 +161,3 @@ def _fields(series: Series) -> dict[str, Any]:
         "is_worse": series.is_worse,
         "is_ended": series.is_ended,
     }
-
-
-def _confirmed_fields(confirmed: Comparison) -> dict[str, Any]:
-    from strobe.bench.compare import report
-
-    return report.as_fields(confirmed)

@@ -86,7 +86,7 @@ def register(commands: Subparsers) -> None:
 
 
 def _load(args: argparse.Namespace) -> int:
-    from strobe.cli import FAILURE, OK, PARTIAL
+    from strobe.cli import OK, code_for
     from strobe.cli.render import Screen
 
     screen = Screen(args)
@@ -103,8 +103,7 @@ def _load(args: argparse.Namespace) -> int:
     kept = keep(args, records)
     _print_report(args, plan, records, screen)
     upload(args, kept, screen)
-    failed = [record for record in records if record.error]
-    return OK if not failed else FAILURE if len(failed) == len(records) else PARTIAL
+    return code_for(sum(bool(record.error) for record in records), len(records))
 
 
 def _plan(args: argparse.Namespace) -> Plan:

@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from strobe.cli.bench_plan import require_torch
 from strobe.cli.parser import Subparsers, add_command
 
 if TYPE_CHECKING:
@@ -61,13 +62,18 @@ def _find_peaks(
 
     from strobe.bench import machine, roofline
     from strobe.bench.runner.device import names_of
-    from strobe.bench.runner.software import switches
+    from strobe.bench.runner.software import compiler_name, switches
     from strobe.cli.target import home_of
 
     store = roofline.store_at(home_of(args).path)
     here = machine.on_cards(machine.describe(), names_of(options.device, 1, options.python))
     system = roofline.system_name(
-        here.fingerprint, version("torch"), options.device, options.threads, switches(os.environ)
+        here.fingerprint,
+        version("torch"),
+        options.device,
+        options.threads,
+        switches(os.environ),
+        compiler=compiler_name(),
     )
     known = None if again else store.read(system)
     if known is None or (known.noisy and not are_noisy_enough):
@@ -91,6 +97,7 @@ def with_rooflines(records: Sequence[Record], peaks: Peaks | None) -> list[Recor
 def _peaks(args: argparse.Namespace) -> int:
     import msgspec
 
+    from strobe.bench import registry
     from strobe.bench.machine import usable_cpus
     from strobe.bench.runner.device import refuse_missing
     from strobe.bench.runner.options import Options
@@ -99,7 +106,8 @@ def _peaks(args: argparse.Namespace) -> int:
     from strobe.cli.render import Screen
 
     screen = Screen(args)
-    options = Options(device=args.device, threads=args.threads or usable_cpus())
+    require_torch(registry.builtin())
+    options = Options(device=args.device, threads=usable_cpus() if args.threads is None else args.threads)
     refuse_missing(options.device, options.python)
     peaks = _find_peaks(args, options, screen, again=args.again)
     if args.json:

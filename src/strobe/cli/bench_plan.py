@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from strobe.bench.runner.options import Cell, Options
-    from strobe.bench.spec import Tier
+    from strobe.bench.spec import Benchmark, Tier
 
 #: processes per row, and seconds of measuring in each, unless asked otherwise; None: benchmarks that are named
 _EFFORT = {"smoke": (3, 1.0), "ci": (2, 1.0), "full": (5, 5.0), None: (3, 1.0)}
@@ -62,6 +64,8 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
     tier: Tier | None = args.tier or (None if args.benchmark else "smoke")
     found = registry.find(args.benchmark, tier=tier, files=args.file)
     if args.pairs:
+        if not any(one.implementation == "Optimized" for one in found):
+            raise UsageError("--pairs holds Optimized rows against OOTB ones, and no Optimized one is chosen")
         found = registry.with_partners(found, files=args.file)
     if args.master:
         found = [one for one in found if one.nodes > 1]
@@ -71,10 +75,12 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         raise UsageError(
             "no benchmark is left to measure; --serving needs a latency limit, --master more than one node"
         )
+    require_torch(found)
     if args.master and args.node >= (most := max(one.nodes for one in found)):
         raise UsageError(f"--node {args.node}: no benchmark is left that takes so many; the last node is {most - 1}")
     repeats, seconds = _EFFORT[tier]
-    minutes = args.minutes
+    minutes = _positive("--minutes", args.minutes)
+    memory_gb = _positive("--memory-limit", args.memory_limit)
     if minutes is None and args.repeats is None:
         minutes = _MINUTES.get(tier or "")
     options = Options(
@@ -86,7 +92,7 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
         scenario="serving" if args.serving else "throughput",
         timeout_s=args.timeout,
         budget_s=None if minutes is None else 60.0 * _MARGIN * minutes,
-        memory_limit_bytes=None if args.memory_limit is None else round(args.memory_limit * 1e9),
+        memory_limit_bytes=None if memory_gb is None else round(memory_gb * 1e9),
         node=args.node,
         master=args.master,
         files=tuple(dict.fromkeys([*args.file, *(Path(word) for word in args.benchmark if is_file_name(word))])),
@@ -94,3 +100,22 @@ def plan_run(args: argparse.Namespace) -> tuple[list[Cell], Options]:
     refuse_missing(options.device, options.python)
     num_sizes = 1 if tier in _HURRIED else None
     return [Cell(one, size) for one in found for size in args.batch or one.batch_sizes[:num_sizes]], options
+
+
+def require_torch(benchmarks: Sequence[Benchmark]) -> None:
+    """Raise MissingExtra for rows of the suite where there is no torch: none of them could be measured."""
+    from importlib.util import find_spec
+
+    from strobe.bench.spec import is_builtin
+    from strobe.errors import MissingExtra
+
+    if any(map(is_builtin, benchmarks)) and find_spec("torch") is None:
+        raise MissingExtra("the suite's benchmarks need torch: pip install 'strobe[bench]'")
+
+
+def _positive(flag: str, value: float | None) -> float | None:
+    from strobe.errors import UsageError
+
+    if value is not None and not 0 < value < math.inf:
+        raise UsageError(f"{flag} must be a number above 0, got {value}")
+    return value

@@ -99,4 +99,4 @@ def _result(progress: Progress) -> str:
     if not outcome.repeat.wall_s:
         return "done; node 0 has the result"
     noisy = f" (noisy: {', '.join(outcome.repeat.noisy)})" if outcome.repeat.noisy else ""
-    return f"{number_text(score(outcome.work, outcome.repeat.wall_s, benchmark.units))} {benchmark.units}{noisy}"
+    return f"{number_text(score(outcome.work, outcome.repeat.step_s, benchmark.units))} {benchmark.units}{noisy}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import signal
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from strobe.cli.bench_keep import add_keeping, keep, upload
 from strobe.cli.bench_peaks import known_peaks, with_rooflines
 from strobe.cli.bench_plan import add_effort, plan_run
 from strobe.cli.bench_seals import add_changed, find_changed, mark_changed
+from strobe.cli.bench_signals import take_as_ctrl_c
 from strobe.cli.bench_table import add_format, print_table, read_results, results_of, settle_results
 from strobe.cli.parser import Subparsers, add_command, build
 
@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace) -> int:
         screen.out(f"{percent:.2f} % of the shortest sample, which is {SAMPLE_NS / 1e6:g} ms; less of longer ones")
         screen.out(f"{call:.0f} ns per call of a step: 1 % of one of {call / 10:.1f} µs; rows of shorter ones say so")
         return OK
-    _take_as_ctrl_c("SIGTERM", "SIGHUP")
+    take_as_ctrl_c("SIGTERM", "SIGHUP")
     if args.pairs:
         import strobe.bench.compare.significance  # noqa: F401 - what it lacks is said before anything is measured
     if args.search and args.master:
@@ -125,22 +125,6 @@ def _run(args: argparse.Namespace) -> int:
         _print_pairs(records, screen)
     upload(args, kept, screen)
     return _exit_code(records, is_interrupted=results.is_interrupted)
-
-
-def _take_as_ctrl_c(*names: str) -> None:
-    """Let the ways of a job scheduler and of a lost connection to end us keep what is done, as Ctrl-C does."""
-    # By name: Windows has no SIGHUP. What is ignored stays so: that is what nohup is for.
-    numbers = [number for name in names if (number := getattr(signal, name, None)) is not None]
-    taken = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-
-    def interrupt(number: int, frame: object) -> None:
-        # They come in pairs (of shell and kernel, TERM and HUP of systemd): a second one must not end the keeping.
-        for one in taken:
-            signal.signal(one, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for number in taken:
-        signal.signal(number, interrupt)
 
 
 def _measure(cells: Sequence[Cell], options: Options, screen: Screen, note: Callable[[Record], None]) -> Results:
@@ -224,13 +208,21 @@ def _print_pairs(records: Sequence[Record], screen: Screen) -> None:
 
 
 def _exit_code(records: Sequence[Record], *, is_interrupted: bool) -> int:
-    from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL
+    from strobe.cli import INTERRUPTED, code_for
 
     if is_interrupted:
         return INTERRUPTED
     tried = [one for one in records if not one.is_left_out]
     bad = [one for one in tried if one.error or (one.correctness and not one.correctness.is_correct)]
-    return OK if not bad else FAILURE if len(bad) == len(tried) else PARTIAL
+    return code_for(len(bad), len(tried))
+
+
+def _words_of(record: Record) -> list[str]:
+    """Return the words of the command that measures a row again; none where it is no command."""
+    try:
+        return shlex.split(record.command)
+    except ValueError:  # a quote that does not end
+        return []
 
 
 def _rerun(args: argparse.Namespace) -> int:
@@ -242,10 +234,15 @@ def _rerun(args: argparse.Namespace) -> int:
         raise UsageError(
             f"{many} with an id that ends with {args.id!r} in {results_of(args)}; `strobe bench table --all`"
         )
-    program, *words = shlex.split(found[0].command)
+    program, *words = _words_of(found[0]) or [""]
     if program != "strobe":
-        raise UsageError(f"{args.id} was measured by another program; this measures it again: {found[0].command}")
+        how = f"this measures it again: {found[0].command}" if found[0].command else "its record does not say how"
+        raise UsageError(f"{args.id} was measured by another program; {how}")
     again = build(words).parse_args(words)
+    if found[0].is_trial:
+        again.repeats = None  # what is asked for by name is no longer a single process's trial
+    if args.format != "terminal" and not hasattr(again, "format"):
+        raise UsageError(f"`strobe {' '.join(words[:2])}` has no --format; measure it again, then `strobe bench table`")
     for name in ("home", "json", "verbose", "quiet", "format", "results", "no_track"):
         setattr(again, name, getattr(args, name))
     code: int = again.func(again)

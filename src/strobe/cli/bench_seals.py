@@ -36,7 +36,11 @@ def find_changed(args: argparse.Namespace, cells: Sequence[Cell], options: Optio
     broken = seal.find_broken(benchmarks.values(), registry.kept_seals(options.files))
     refused = [one for one in broken if benchmarks[one.key].implementation == "OOTB"]
     if refused and not args.changed:
-        raise UsageError(f"{'; '.join(map(str, refused))}; or measure it as it is, in rows that say so: {_FLAG}")
+        command = registry.sealing_command(benchmarks[refused[0].key], options.files)
+        raise UsageError(
+            f"{'; '.join(map(str, refused))}; raise its version and `{command}`, or take the change back, "
+            f"or measure it as it is, in rows that say so: {_FLAG}"
+        )
     for one in broken:
         screen.warn(f"changed under its version, so not comparable with earlier results: {one}")
     return {one.key for one in broken}

@@ -273,7 +273,7 @@ def _run(
     from pathlib import Path
 
     from strobe.bench.swarm import benchmark, subject
-    from strobe.cli import FAILURE, OK, PARTIAL
+    from strobe.cli import code_for
 
     others = subject.peers(args.peer, allowed, screen.note, Path(args.venvs) if args.venvs else None)
     subjects = [subject.STROBE, *others]
@@ -294,4 +294,4 @@ def _run(
     screen.note(f"records: {results_of(args)}")
     upload(args, kept, screen)
     failed = {record.subject for record in records if record.error}
-    return OK if not failed else FAILURE if len(failed) == len(subjects) else PARTIAL
+    return code_for(len(failed), len(subjects))

@@ -29,9 +29,7 @@ def register(commands: Subparsers) -> None:
         summary="print the newest result of each benchmark and batch size",
         examples=["strobe bench table", "strobe bench table dlrm --format markdown", "strobe bench table --csv"],
     )
-    table.add_argument(
-        "benchmark", nargs="*", metavar="BENCHMARK", help="a key, its beginning or a glob (default: all)"
-    )
+    add_benchmarks(table)
     table.add_argument("--all", action="store_true", help="every result, not only the newest")
     add_format(table)
     add_results(table)
@@ -65,70 +63,78 @@ def results_of(args: argparse.Namespace) -> Path:
     return found
 
 
-def read_results(args: argparse.Namespace) -> list[Record]:
-    """Read the results; raises UsageError if there are none yet."""
+def add_benchmarks(parser: argparse.ArgumentParser) -> None:
+    """Let a command take results of some benchmarks only."""
+    parser.add_argument(
+        "benchmark", nargs="*", metavar="BENCHMARK", help="a key, its beginning or a glob (default: all)"
+    )
+
+
+def stored_results(args: argparse.Namespace) -> list[Record]:
+    """Read the results that there are."""
     from strobe.bench.records import read_records
-    from strobe.errors import UsageError
 
     path = results_of(args)
     settle_results(args)
-    if not path.is_file():
-        raise UsageError(_none_yet(path))
-    return list(read_records(path))
+    return list(read_records(path)) if path.is_file() else []
+
+
+def read_results(args: argparse.Namespace) -> list[Record]:
+    """Read the results; raises UsageError if there are none yet."""
+    from strobe.errors import UsageError
+
+    if found := stored_results(args):
+        return found
+    raise UsageError(f"{results_of(args)}: no results yet; `strobe bench run` makes some")
+
+
+def chosen_results(args: argparse.Namespace) -> list[Record]:
+    """Read the results of the benchmarks that `add_benchmarks` let the user name; raises UsageError for none."""
+    from strobe.bench.spec import is_named
+    from strobe.errors import UsageError
+
+    words = args.benchmark
+    found = [one for one in read_results(args) if not words or any(is_named(one.benchmark, word) for word in words)]
+    if not found:
+        raise UsageError(f"no result of {' '.join(words)} in {results_of(args)}; `strobe bench run` it")
+    return found
 
 
 def settle_results(args: argparse.Namespace) -> None:
     """Take in what sessions left that were killed, and say so."""
+    from strobe.bench.table import count_text
     from strobe.bench.unfinished import settle
     from strobe.cli.render import Screen
 
     path = results_of(args)
     if taken := settle(path):
-        rows = f"{len(taken)} row{'s' if len(taken) > 1 else ''}"
+        rows = count_text(len(taken), "row")
         Screen(args).note(f"{rows} of a session that did not end taken in; runs of them: strobe bench import {path}")
 
 
-def _none_yet(path: Path) -> str:
-    return f"{path}: no results yet; `strobe bench run` makes some"
-
-
 def _table(args: argparse.Namespace) -> int:
-    from fnmatch import fnmatchcase
-
     from strobe.bench.compare.pairing import newest
     from strobe.bench.table import is_row
     from strobe.cli import OK
     from strobe.cli.render import Screen
-    from strobe.errors import UsageError
 
-    records = [record for record in read_results(args) if is_row(record)]
-    if args.benchmark:
-        words = [word.lower().rstrip("/") for word in args.benchmark]
-        records = [
-            record
-            for record in records
-            for key in [record.benchmark.lower()]
-            if any(key == word or key.startswith(f"{word}/") or fnmatchcase(key, word) for word in words)
-        ]
-        if not records:
-            raise UsageError(f"no result of {' '.join(args.benchmark)} in {results_of(args)}; `strobe bench run` it")
-    if not records:
-        raise UsageError(_none_yet(results_of(args)))
+    records = [record for record in chosen_results(args) if is_row(record)]
     print_table(args, records if args.all else list(newest(records).values()), Screen(args))
     return OK
 
 
 def print_table(args: argparse.Namespace, records: Sequence[Record], screen: Screen) -> None:
     """Print results in the form that the arguments ask for."""
-    from strobe.bench import table
+    from strobe.bench.fields import FIELDS, as_fields
+    from strobe.bench.table import markdown_tables
     from strobe.cli.render import write_csv
 
     if args.json:
-        screen.json([table.as_fields(record) for record in records])
+        screen.json([as_fields(record) for record in records])
     elif args.format == "csv":
-        write_csv(table.FIELDS, [list(table.as_fields(record).values()) for record in records])
+        write_csv(FIELDS, [list(as_fields(record).values()) for record in records])
     elif args.format == "markdown":
-        screen.out(table.markdown_tables(records))
+        screen.out(markdown_tables(records))
     else:
         _print_terminal(records, screen)
 

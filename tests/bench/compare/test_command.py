@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
+import signal
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from strobe.api.client import Api
-from strobe.bench import machine
+from strobe.bench import machine, records
 from strobe.bench.compare import remeasure
 from strobe.bench.compare.remeasure import Code, can_remeasure, checked_out, measure_row
 from strobe.bench.records import Record, append_records, read_records
 from strobe.cli import main
-from strobe.cli.bench_compare import measuring
+from strobe.cli.bench_confirm import measuring
+from strobe.cli.bench_gate import gate
 from strobe.cli.render import Screen
-from strobe.errors import UsageError
+from strobe.errors import MissingExtra, UsageError
 from strobe.home import Home
-from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
 from tests.bench.known_peaks import know_peaks
+from tests.bench.results import ELSEWHERE, HERE, result, wrong
 
 
 def _write(path: Path, speed: float, n: int = 10, **fields: object) -> Path:
@@ -99,7 +103,17 @@ def test_of_results_of_two_machines_those_of_this_one_are_compared(
         _write(path, 1.0, environment=HERE, benchmark="toy/ootb/inference/third")
         path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))  # none is of this machine now
     assert main(words) == 2
-    assert "A and B are two machines" in capsys.readouterr().err
+    assert "both measured on elsewhere, here, and none is this machine; choose one" in capsys.readouterr().err
+    assert main([*words, "--machine", "elsewhere", "--json"]) == 1
+    assert _only_row(json.loads(capsys.readouterr().out))["benchmark"] == "toy/ootb/inference/other"
+    assert main([*words, "--machine", HERE.fingerprint[:6], "--json"]) == 0
+    assert _only_row(json.loads(capsys.readouterr().out))["benchmark"] == "toy/ootb/inference/third"
+    assert main([*words, "--machine", "moon"]) == 2
+    assert (
+        "no result is of a machine called 'moon'; there are: "
+        f"elsewhere ({ELSEWHERE.fingerprint}), here ({HERE.fingerprint})" in capsys.readouterr().err
+    )
+    assert main([*words, "--machine", "here", "--systems"]) == 2
 
 
 def test_the_noise_floor_knows_the_sessions_of_the_files_compared(
@@ -146,14 +160,22 @@ def test_nothing_in_common_is_a_mistake(base: Path, tmp_path: Path, capsys: pyte
 
 
 def test_the_self_test_says_what_it_proved(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "compare", "--self-test", "--trials", "3"]) == 0
+    assert main(["bench", "compare", "--self-test", "--trials", "20"]) == 0
     assert "kept: identical code" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("number", ["0", "-1"])
-def test_a_self_test_without_trials_is_a_mistake(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("number", ["19", "0", "-1"])
+def test_a_self_test_of_too_few_trials_is_a_mistake(number: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "compare", "--self-test", "--trials", number]) == 2
-    assert f"--trials is at least 1, got {number}" in capsys.readouterr().err
+    assert f"--trials is 20 or more, got {number}: so few cannot break a promise" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("percent", ["-1", "nan"])
+def test_a_threshold_is_a_number_that_is_not_negative(
+    base: Path, percent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "compare", str(base), str(base), f"--threshold={percent}"]) == 2
+    assert "--threshold is not negative" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("levels", "code"), [([1.0, 0.8], 1), ([1.0, 1.0], 0), ([1.0, 1.2], 0)])
@@ -372,7 +394,8 @@ def test_confirm_is_not_offered_for_rows_that_it_cannot_measure(
     paths = [tmp_path / f"{side}.jsonl" for side in "ab"]
     for path in paths:
         for number, command in enumerate(commands):
-            _write(path, 1.0, benchmark=f"toy/ootb/inference/{number}", command=command)
+            name = f"toy/ootb/inference/{number}"
+            _write(path, 1.0, benchmark=name, command=command, environment=machine.describe())
     words = ["bench", "compare", *map(str, paths), "--home", str(tmp_path)]
     assert main(words) == 0
     printed = capsys.readouterr().err
@@ -380,6 +403,12 @@ def test_confirm_is_not_offered_for_rows_that_it_cannot_measure(
     assert told or "2 rows inconclusive: more sessions of the same commit tell" in printed
     assert main([*words, "--systems"]) == 0
     assert "--confirm" not in capsys.readouterr().err
+
+
+def test_confirm_is_not_offered_for_rows_of_another_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [_write(tmp_path / f"{side}.jsonl", 1.0, command=RERUN, environment=ELSEWHERE) for side in "ab"]
+    assert main(["bench", "compare", *map(str, paths), "--home", str(tmp_path)]) == 0
+    assert "1 row inconclusive: more sessions of the same commit tell" in capsys.readouterr().err
 
 
 def test_two_systems_cannot_be_confirmed(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -435,6 +464,40 @@ def test_each_suspect_is_measured_at_its_own_commits(repository: Path, monkeypat
     assert seen == [("a1", old), ("b1", new), ("a2", new), ("b2", old), ("a3", new), ("b3", new)]
 
 
+@pytest.fixture
+def signals() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_confirmation_that_is_ended_keeps_what_is_done_and_tidies_up(
+    how: signal.Signals, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    num_calls = 0
+
+    def measure(record: Record, repeats: int, code: Code) -> Record:
+        nonlocal num_calls
+        num_calls += 1
+        if num_calls == 4:
+            os.kill(os.getpid(), how)
+        return record
+
+    monkeypatch.setattr(remeasure, "measure_row", measure)
+    paths = []
+    for tag in ("v0", "v1"):
+        place = msgspec.structs.replace(machine.describe(), git_commit=remeasure.commit_of(tag) or "", is_dirty=False)
+        paths.append(_write(tmp_path / f"{tag}.jsonl", 1.0, n=2, environment=place, command=RERUN))
+    assert main(["bench", "compare", *map(str, paths), "--confirm", "--no-track"]) == 130
+    kept = list(read_records(tmp_path / "home" / "bench" / "results.jsonl"))
+    assert [len(one.samples) for one in kept] == [2, 4]  # A B, B and no A
+    worktrees = subprocess.run(["git", "worktree", "list"], cwd=repository, check=True, capture_output=True, text=True)
+    assert len(worktrees.stdout.splitlines()) == 1
+
+
 def test_a_row_that_vanished_does_not_pass_a_strict_gate(
     base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -460,3 +523,43 @@ def test_a_comment_leads_to_all_results(base: Path, tmp_path: Path, capsys: pyte
     assert capsys.readouterr().out.endswith("[All results](https://ci.example/1)\n")
     main(words)
     assert "All results" not in capsys.readouterr().out
+
+
+GATES = [["compare", "latest", "latest"], ["history"]]
+
+
+@pytest.mark.parametrize("words", GATES)
+def test_results_that_cannot_be_read_are_not_worse(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results.jsonl"
+    results.write_text("no record\n")
+    assert main(["bench", *words, "--results", str(results), "--home", str(tmp_path)]) == 2
+    assert f"{results}:1: not a benchmark record" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", GATES)
+@pytest.mark.parametrize("problem", [MissingExtra("numpy is missing"), PermissionError(13, "not yours")])
+def test_what_cannot_be_judged_is_not_worse(
+    words: list[str],
+    problem: Exception,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(path: Path) -> list[Record]:
+        raise problem
+
+    results = _write(tmp_path / "results.jsonl", 1.0)
+    monkeypatch.setattr(records, "read_records", refuse)
+    assert main(["bench", *words, "--results", str(results), "--home", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"strobe: {problem}\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_mistake() -> None:
+    @gate
+    def command(args: Namespace) -> int:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        command(Namespace())

@@ -24,7 +24,7 @@ from strobe.bench.compare import (
 from strobe.bench.compare.estimate import estimate
 from strobe.bench.compare.verdict import DEFAULT
 from strobe.bench.records import Record, Repeat
-from tests.bench.compare.results import HERE, latency, result, wrong
+from tests.bench.results import HERE, latency, result, wrong
 
 
 def _around(middle: float, n: int, spread: float = 0.005, seed: int = 1) -> list[float]:

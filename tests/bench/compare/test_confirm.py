@@ -14,7 +14,7 @@ from strobe.bench.compare.pairing import newest
 from strobe.bench.compare.selection import select
 from strobe.bench.history import trace
 from strobe.bench.records import Environment, Record, Repeat
-from tests.bench.compare.results import ELSEWHERE, HERE, latency, result, wrong
+from tests.bench.results import ELSEWHERE, HERE, latency, result, wrong
 
 
 class Bench:

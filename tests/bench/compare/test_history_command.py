@@ -15,7 +15,7 @@ from strobe.bench.compare.remeasure import Code
 from strobe.bench.machine import describe
 from strobe.bench.records import Record, append_records
 from strobe.cli import main
-from tests.bench.compare.results import HERE, result
+from tests.bench.results import HERE, result
 
 RERUN = "strobe bench run toy/ootb/inference/one-fp32 --batch 8"
 
@@ -75,13 +75,21 @@ def test_a_threshold_of_the_history_is_not_negative(
     assert "--threshold is not negative" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("command", "is_offered"), [(RERUN, True), ("pytest tests/test_it.py::test_one", False)])
+@pytest.mark.parametrize(
+    ("command", "is_here", "is_offered"),
+    [
+        (RERUN, True, True),
+        (RERUN, False, False),
+        ("pytest tests/test_it.py::test_one", True, False),
+    ],
+)
 def test_confirm_is_not_offered_for_what_it_cannot_measure(
-    command: str, is_offered: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, is_here: bool, is_offered: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = tmp_path / "results.jsonl"
     for number in range(12):
-        _write(results, 1.0 if number < 6 else 0.8, id=f"{number:04}", command=command)
+        speed = 1.0 if number < 6 else 0.8
+        _write(results, speed, id=f"{number:04}", command=command, environment=describe() if is_here else HERE)
     assert main(["bench", "history", "--results", str(results)]) == 1
     assert ("--confirm measures it again" in capsys.readouterr().err) == is_offered
 
@@ -108,3 +116,24 @@ def test_a_version_that_is_no_longer_measured_does_not_fail_the_gate_for_ever(
         (1, True, False),
         (2, False, False),
     ]
+
+
+@pytest.mark.parametrize("command", ["history", "table"])
+@pytest.mark.parametrize("word", ["toy", "TOY/ootb/", "*/inference/*", "toy/ootb/inference/one-fp32", "test_it.py"])
+def test_results_are_named_as_benchmarks_are(
+    command: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results.jsonl"
+    _write(results, 1.0)
+    _write(results, 1.0, benchmark="test_it.py::test_parsing")
+    assert main(["bench", command, word, "--results", str(results)]) == 0
+    assert main(["bench", command, "nothing", "--results", str(results)]) == 2
+    assert "no result of nothing in" in capsys.readouterr().err
+
+
+def test_a_file_without_results_is_told_as_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (empty := tmp_path / "empty.jsonl").touch()
+    for command in ("history", "table", "publish"):
+        words = ["bench", command, *([str(tmp_path / "site")] if command == "publish" else []), "--results", str(empty)]
+        assert main(words) == 2
+        assert f"{empty}: no results yet" in capsys.readouterr().err

@@ -19,9 +19,9 @@ from strobe.bench.compare.remeasure import Code, checked_out
 from strobe.bench.machine import describe
 from strobe.bench.records import Environment, Record, append_records
 from strobe.cli import main
-from strobe.cli.bench_compare import measuring
+from strobe.cli.bench_confirm import measuring
 from strobe.cli.render import Screen
-from tests.bench.compare.results import result
+from tests.bench.results import result
 
 OTHER_ROW = "toy/optimized/inference/one-fp32"
 

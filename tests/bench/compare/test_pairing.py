@@ -7,10 +7,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from strobe.bench.compare.pairing import environment_diff, machine, newest, pair, pair_implementations, row_name
+from strobe.bench.compare.pairing import (
+    distinct_names,
+    environment_diff,
+    machine,
+    newest,
+    of_machine,
+    pair,
+    pair_implementations,
+    row_name,
+)
 from strobe.bench.records import Environment
 from strobe.errors import UsageError
-from tests.bench.compare.results import ELSEWHERE, HERE, result
+from tests.bench.results import ELSEWHERE, HERE, result
 
 
 def test_the_newest_record_of_a_row_counts() -> None:
@@ -155,7 +164,7 @@ def test_a_row_of_another_machine_is_left_out_beside_those_of_this_one() -> None
 def test_rows_of_two_machines_do_not_mix_in_one_comparison() -> None:
     other = "toy/ootb/inference/two-fp32"
     sides = [[result([1.0]), result([1.0], other, environment=ELSEWHERE)] for _ in "ab"]
-    with pytest.raises(UsageError, match=r"two machines \(cpu: here v. elsewhere; cores: 2 v. 64\).*--systems"):
+    with pytest.raises(UsageError, match=r"both measured on here, elsewhere, and none is this .* with --machine"):
         pair(*sides)
     for here, kept, gone in ((HERE, 0, 1), (ELSEWHERE, 1, 0)):
         found = pair(*sides, here=machine(here))
@@ -207,3 +216,17 @@ def test_an_implementation_whose_sealed_code_had_changed_is_left_out(side: str, 
     assert found.pairs == ()
     reason = f"its sealed code had changed under its version ({side})"
     assert found.left_out == (("toy/optimized/inference/one-fp32 B=8", reason),)
+
+
+def test_machines_that_share_a_host_are_called_by_what_tells_them_apart() -> None:
+    """As after a new processor was put in, or a card."""
+    old, new = (Environment(host="node", hardware={"cpu": "one", "card": name}) for name in ("old", "new"))
+    other = Environment(host="far", cpu="one", hardware={"cpu": "one"})
+    names = distinct_names([old, new, other])
+    assert list(names.values()) == [old.fingerprint, new.fingerprint, "far"]
+    rows = [result([1.0], environment=one) for one in (old, new, other)]
+    assert of_machine("node", rows) == (rows[:2],)
+    assert of_machine(new.fingerprint[:5], rows, []) == ([rows[1]], [])
+    for name in ("", "nod"):
+        with pytest.raises(UsageError, match=rf"there are: {old.fingerprint}, {new.fingerprint}, far \("):
+            of_machine(name, rows)

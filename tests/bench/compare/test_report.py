@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from strobe.bench.compare import Comparison, compare, pair, report
-from strobe.bench.records import append_records
+from strobe.bench.compare import Comparison, compare, pair, pair_implementations, report
+from strobe.bench.records import Record, Repeat, append_records
 from strobe.cli import main
-from tests.bench.compare.results import ELSEWHERE, HERE, result, wrong
+from tests.bench.results import ELSEWHERE, HERE, latency, result, wrong
 
 
 def _comparison(factors: list[float], num_incorrect: int = 0) -> Comparison:
@@ -166,3 +166,48 @@ def test_a_comment_about_two_systems_blames_nobody(tmp_path: Path, capsys: pytes
     printed = capsys.readouterr().out
     assert printed.startswith("### Benchmarks: two systems\n")
     assert "1 slower" in printed
+
+
+def _late(name: str) -> list[Record]:
+    """A row as fast as before that misses its latency limit now."""
+    return [result([100.0, 101.0, 100.5], name, latency=latency(status)) for status in ("met", "missed")]
+
+
+@pytest.mark.parametrize(
+    ("num_late", "told"), [(1, "1 row misses its latency limit"), (2, "2 rows miss their latency limit")]
+)
+def test_a_missed_latency_limit_comes_first_and_is_marked(num_late: int, told: str) -> None:
+    found = _comparison([0.3] * 30)
+    late = [_late(f"toy/ootb/inference/late{number}") for number in range(num_late)]
+    pairs = [(row.a, row.b) for row in found.rows] + [(a, b) for a, b in late]
+    found = compare(pair([a for a, _ in pairs], [b for _, b in pairs]))
+    assert told in report.summary(found)
+    lines = report.markdown(found).splitlines()
+    assert len(lines) <= report.MAX_LINES
+    assert f"{told}  " in lines
+    rows = [line for line in lines if line.startswith("|")][2:]
+    assert all(row.startswith("| ❗") and "p95 now misses 100 ms" in row for row in rows[:num_late])
+    assert all("slower" in row for row in rows[num_late:])
+
+
+def test_a_limit_that_is_missed_on_a_busy_machine_is_no_fault() -> None:
+    busy = Repeat(wall_s=(1.0,), cpu_s=(1.0,), noisy=("steal 9 %",))
+    a, b = _late("toy/ootb/inference/late")
+    found = compare(pair([a], [msgspec.structs.replace(b, repeats=(busy,))]))
+    assert not found.is_worse
+    assert not any("latency limit" in line for line in report.summary(found))
+    assert "❗" not in report.markdown(found)
+
+
+def test_a_comment_leaves_out_rows_that_were_only_noisy() -> None:
+    noisy = Repeat(wall_s=(1.0,), cpu_s=(1.0,), noisy=("too few steps",))
+    (row,) = (found := compare(pair([result([1.0, 1.1])], [result([1.0, 1.1], repeats=(noisy,))]))).rows
+    assert row.notes == ("B was noisy: too few steps",)
+    assert "|" not in report.markdown(found)
+
+
+def test_implementations_that_were_noisy_are_called_by_their_names() -> None:
+    noisy = Repeat(wall_s=(1.0,), cpu_s=(1.0,), noisy=("too few steps",))
+    rows = [result([1.0], f"toy/{name}/x/one-fp32", repeats=(noisy,)) for name in ("ootb", "optimized")]
+    (row,) = compare(pair_implementations(rows)).rows
+    assert row.notes == ("OOTB was noisy: too few steps", "Optimized was noisy: too few steps")

@@ -11,7 +11,7 @@ import pytest
 
 from strobe.bench.records import append_records
 from strobe.cli import main
-from tests.bench.compare.results import HERE, result, wrong
+from tests.bench.results import HERE, result, wrong
 
 
 def _write(path: Path, speed: float, **fields: object) -> Path:

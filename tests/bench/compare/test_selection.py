@@ -10,7 +10,7 @@ import pytest
 from strobe.bench.compare.selection import select
 from strobe.bench.records import Environment, Record, append_records
 from strobe.errors import UsageError
-from tests.bench.compare.results import HERE, result
+from tests.bench.results import HERE, result
 
 
 def _session(number: int, commit: str) -> Environment:

@@ -63,15 +63,6 @@ def test_variants_of_one_tracker_are_compared_with_the_first() -> None:
     assert "50% improvement, 2.00× faster" in lines[2]
 
 
-def test_units() -> None:
-    assert report.format_value(1.5, "s") == "1.5 s"
-    assert report.format_value(0.0015, "s") == "1.5 ms"
-    assert report.format_value(2.5e-6, "s") == "2.5 µs"
-    assert report.format_value(0.0, "s") == "0 s"
-    assert report.format_value(15e6, "B") == "15 MB"
-    assert report.format_value(1_000_000, "rows") == "1,000,000 rows"
-
-
 def test_memory_is_less_not_faster() -> None:
     records = [_record("strobe", (1e6,) * 2, unit="B"), _record("wandb", (4e6,) * 2, unit="B")]
     assert "75% improvement, 4.00× less" in report.improvement_table(records, _title)

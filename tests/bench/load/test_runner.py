@@ -127,10 +127,10 @@ def test_a_worker_over_its_limit_is_ended_with_all_it_started(tmp_path: Path) ->
         python=Path(sys.executable),
         mode="offline",
         options={},
-        timeout_s=1.0,
+        timeout_s=5.0,  # within which it has to start and to write down its child
     )
     outcome = job.run(tmp_path)
-    assert outcome.error == "not done after 1 s"
+    assert outcome.error == "not done after 5 s"
     status = Path(f"/proc/{(tmp_path / 'pid').read_text()}/status")
     # Gone, or killed and not yet reaped by whoever inherited it; the kernel may take a moment.
     until = time.monotonic() + 10

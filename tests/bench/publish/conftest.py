@@ -15,6 +15,9 @@ from tests.bench.publish.suite import records, with_card
 
 OpenPage = Callable[..., Page]
 
+#: as the navigation has them
+VIEWS = ("results", "implementations", "commits", "systems", "curves", "pareto", "history", "environment")
+
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:

@@ -10,13 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from strobe.bench.publish import publish
-from tests.bench.publish.conftest import OpenPage
+from tests.bench.publish.conftest import VIEWS, OpenPage
 from tests.bench.publish.suite import records
 from tests.web.accessibility import violations
 
 pytestmark = pytest.mark.slow
-
-VIEWS = ("results", "implementations", "commits", "systems", "curves", "pareto", "history", "environment")
 
 
 def _show(page: Page, view: str) -> None:
@@ -260,3 +258,27 @@ def test_views_are_addresses(open_page: OpenPage) -> None:
     assert page.url.endswith("#history")
     page.go_back()
     expect(page.get_by_role("searchbox")).to_be_visible()
+
+
+def test_rows_that_are_not_compared_are_named(open_page: OpenPage, tmp_path: Path) -> None:
+    rows = list(records())
+    alone = msgspec.structs.replace(rows[-1], benchmark="dlrm/ootb/inference/only-here", config="only-here", id="alone")
+    page = open_page("commits", of=publish([*rows, alone], tmp_path))
+    told = page.locator(".left-out")
+    expect(told).to_contain_text("Not compared:")
+    expect(told).to_contain_text("dlrm/ootb/inference/only-here")
+    expect(told).to_contain_text("only in B")
+
+
+@pytest.mark.parametrize("view", ["results", "commits"])
+def test_a_long_name_leaves_the_scores_on_the_screen(open_page: OpenPage, tmp_path: Path, view: str) -> None:
+    long = "test_a_parser_reads_" + "_".join(["every_form_that_was_ever_seen_in_the_wild"] * 4)
+    rows = [
+        msgspec.structs.replace(one, benchmark=f"tests/test_it.py::{long}", model="tests/test_it.py", config=long)
+        if one.config == "400MF-int8"
+        else one
+        for one in records()
+    ]
+    page = open_page(view, of=publish(rows, tmp_path), width=1280)
+    for box in page.locator(".scroll").all():
+        assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0

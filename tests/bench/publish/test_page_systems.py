@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from strobe.bench.publish import publish
-from tests.bench.publish.conftest import OpenPage
+from tests.bench.publish.conftest import VIEWS, OpenPage
 from tests.bench.publish.suite import records
-from tests.bench.publish.test_page import VIEWS
 from tests.web.accessibility import violations
 
 pytestmark = pytest.mark.slow

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.bench.publish.pareto import ROUNDING, trade_offs
 from strobe.bench.records import Correct, Environment, Record
+from tests.bench.results import result
 
 HERE = Environment(cpu="here", cpu_count=2, hardware={"cpu": "here"})
 
@@ -24,10 +26,9 @@ def _row(
     **fields: Any,
 ) -> Record:
     found = Correct(is_correct=is_correct, error=error, max_error=error, tolerance=0.3, reference="OOTB float64")
-    known = {"unit": "ex/s", "better": "more", "version": 1, "batch_size": 8, "environment": HERE, "threads": 2}
     key = f"toy/{subject.lower()}/inference/{config}"
-    told = {"benchmark": key, "model": "Toy", "mode": "Inference", "config": config, "correctness": found}
-    return Record(subject=subject, metric="throughput", samples=(score,), **{**known, **told, **fields})
+    known = {"model": "Toy", "mode": "Inference", "environment": HERE, "threads": 2}
+    return msgspec.structs.replace(result([score], key, correctness=found, **known), **fields)
 
 
 def _best(*rows: Record) -> list[str]:
@@ -95,7 +96,7 @@ def test_an_output_that_is_no_number_has_a_mark() -> None:
 def test_only_what_was_measured_alike_shares_a_picture(fields: dict[str, Any]) -> None:
     other = _row("one-int8", 100, 0.1)
     assert len(trade_offs([_row("one-fp32", 10, 1e-6), other])) == 1
-    changed = Record(**{**{name: getattr(other, name) for name in other.__struct_fields__}, **fields})
+    changed = msgspec.structs.replace(other, **fields)
     assert trade_offs([_row("one-fp32", 10, 1e-6), changed]) == []
 
 

@@ -17,8 +17,8 @@ from strobe.bench.records import Record, append_records, read_records
 from strobe.bench.spec import Latency as Limit
 from strobe.cli import main
 from strobe.errors import UsageError
-from tests.bench.compare.results import ELSEWHERE, HERE, result
 from tests.bench.publish.suite import STEP_AT, records
+from tests.bench.results import ELSEWHERE, HERE, result
 
 
 def _figures(page: str) -> dict[str, Any]:

@@ -52,7 +52,8 @@ def test_what_is_here_or_nobody_can_tell_is_taken(tmp_path: Path) -> None:
 def _environment(python: str, device: str, config: str = "Plain") -> Environment:
     cell = Cell(registry.find_one(f"own/micro/test/{config}", [OWN]), 1)
     machine = Environment(hardware={"cpu": "EPYC"})
-    return _begin(cell, Options(device=device, python=python, files=(OWN,)), machine).record.environment
+    options = Options(device=device, python=python, files=(OWN,))
+    return _begin(cell, options, machine, is_sealed=False).record.environment
 
 
 def test_results_of_two_cards_of_a_machine_are_those_of_two_systems(tmp_path: Path) -> None:

@@ -13,24 +13,18 @@ from strobe.bench.records import Correct, Environment, Latency, LatencyStatus, R
 from strobe.bench.runner.message import Outcome, Served
 from strobe.bench.runner.options import Cell, Options, reproduce
 from strobe.bench.runner.rows import blank_record, fill_record, score
-from strobe.bench.spec import Benchmark
 from strobe.bench.spec import Latency as Limit
 from strobe.bench.workload import Work
 from strobe.errors import UsageError
+from tests.bench.declared import declare
 
 WORK = Work(examples=8, flops=2e12, bytes=4e9)
-BENCHMARK = Benchmark(
-    model="Own",
-    implementation="OOTB",
-    mode="Inference",
+BENCHMARK = declare(
+    "strobe.bench.workloads.own:make",
     config="a-fp32",
     version=3,
-    owner="me",
-    units="ex/s",
     batch_sizes=(8,),
     max_batch=64,
-    tier="smoke",
-    workload="strobe.bench.workloads.own:make",
     latency=Limit(limit_ms=100, percentile=90),
 )
 CELL = Cell(BENCHMARK, 8)
@@ -52,10 +46,23 @@ def _record(outcomes: list[Outcome], error: str | None = None, options: Options 
     return fill_record(blank, CELL, outcomes, error)
 
 
-def test_a_score_is_the_work_of_the_middle_step() -> None:
-    assert score(WORK, (1.0, 2.0, 9.0), "ex/s") == 4.0
-    assert score(WORK, (2.0,), "TF/s") == 1.0
-    assert score(WORK, (2.0,), "GB/s") == 2.0
+def test_a_score_is_the_work_of_a_second() -> None:
+    assert score(WORK, 2.0, "ex/s") == 4.0
+    assert score(WORK, 2.0, "TF/s") == 1.0
+    assert score(WORK, 2.0, "GB/s") == 2.0
+
+
+def test_a_step_takes_what_the_middle_one_does() -> None:
+    assert Repeat(wall_s=(1.0, 2.0, 9.0), cpu_s=()).step_s == 2.0
+
+
+@pytest.mark.parametrize("num_turns", [1, 2, 5])
+def test_unlike_steps_count_by_whole_turns_and_a_disturbed_one_does_not(num_turns: int) -> None:
+    """The middle of such samples is that of one batch or two: 1.2 here, where four steps take 6."""
+    wall_s = num_turns * (1.0, 1.4, 3.0, 0.6)
+    assert Repeat(wall_s=wall_s, cpu_s=(), turn=4).step_s == 1.5
+    if num_turns > 2:
+        assert Repeat(wall_s=(*wall_s[:-1], 50.0), cpu_s=(), turn=4).step_s == 1.5
 
 
 def test_repeats_become_samples() -> None:
@@ -78,8 +85,8 @@ def test_nodes_of_other_hardware_are_part_of_the_system() -> None:
     assert unlike.fingerprint != alone.fingerprint
 
 
-def test_one_wrong_repeat_makes_the_row_wrong() -> None:
-    record = _record([_outcome(1.0, check=True), _outcome(1.0, check=False)])
+def test_a_row_is_wrong_if_its_first_repeat_is_which_alone_is_checked() -> None:
+    record = _record([_outcome(1.0, check=False), _outcome(1.0)])
     assert record.correctness is not None
     assert not record.correctness.is_correct
 
@@ -175,7 +182,7 @@ def test_the_command_says_all_that_matters() -> None:
 def test_a_batch_beyond_the_limit_is_refused() -> None:
     with pytest.raises(UsageError, match="not between 1 and 64"):
         Cell(BENCHMARK, 65)
-    with pytest.raises(UsageError, match="repeats must be positive"):
+    with pytest.raises(UsageError, match="repeats must be a number above 0"):
         Options(repeats=0)
 
 

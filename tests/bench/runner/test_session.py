@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -45,7 +46,8 @@ def test_a_sleep_takes_as_long_as_it_says() -> None:
     assert record.error is None
     assert len(record.samples) == len(record.repeats) == 2
     # At most 500 a second; far fewer when other processes have the CPU.
-    assert all(20 < sample < 501 for sample in record.samples)
+    assert all(sample < 501 for sample in record.samples)
+    assert record.samples == pytest.approx([1 / statistics.median(repeat.wall_s) for repeat in record.repeats])
     first = record.repeats[0]
     assert first.compile_s > 0.049
     assert first.warmup_steps >= 6
@@ -132,11 +134,9 @@ def test_a_worker_that_leaves_without_an_outcome_costs_no_other_row() -> None:
 
 @pytest.mark.parametrize("config", ["Lingers", "Aborts"])
 def test_how_a_worker_ends_after_it_has_measured_costs_nothing(config: str) -> None:
-    began = time.monotonic()
-    record = _measure_one(config)
+    record = _measure_one(config, _options(timeout_s=3600.0))  # whoever waited for that would not end
     assert record.error is None
     assert len(record.samples) == 1
-    assert time.monotonic() - began < 50  # not --timeout
 
 
 def test_work_that_is_no_number_costs_no_other_row() -> None:

@@ -19,8 +19,8 @@ def test_lines_are_those_of_hivemind() -> None:
     listener = averaging.Lines(lines.append)
     listener.progress(Progress("work", 1, 80, {"peer": 3, "step": 0, "is_good": 1}))
     listener.progress(Progress("work", 2, 80, {"peer": 12, "step": 4, "is_good": 0}))
-    listener.ended(Phase("create", 1.0, 1.0, 0, 1, {}))
-    listener.ended(Phase("work", 41.23456, 1.0, 0, 1, {"good": 79, "count": 80}))
+    listener.ended(Phase("create", 1.0, 1.0, 0, {}))
+    listener.ended(Phase("work", 41.23456, 1.0, 0, {"good": 79, "count": 80}))
     assert lines == [
         "Averager 3: finished step #0",
         "Averager 12: failed step #4",

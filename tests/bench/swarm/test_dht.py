@@ -24,7 +24,7 @@ from strobe.errors import UsageError
 
 
 def phase(name: str, seconds: float, **figures: float) -> Phase:
-    return Phase(name, seconds, 0.0, 0, 1, figures)
+    return Phase(name, seconds, 0.0, 0, figures)
 
 
 def test_lines_are_those_of_hivemind() -> None:

@@ -50,7 +50,7 @@ def test_phases_are_told_as_they_go_and_measured() -> None:
     burn = outcome.phases["burn"]
     assert (burn.seconds, burn.figures) == (42.0, {"good": 3, "count": 4})
     assert 0.25 < burn.cpu_s < 2.0  # the kernel counts in hundredths
-    assert outcome.phases["create"].cpu_s < 0.25
+    assert outcome.phases["create"].cpu_s < burn.cpu_s
     assert 1e6 < outcome.memory_bytes < 1e9
 
 
@@ -81,11 +81,8 @@ def test_the_last_words_of_a_program_are_heard_although_it_has_ended(monkeypatch
 
 
 def test_a_program_that_hangs_is_ended() -> None:
-    began = time.monotonic()
     outcome, _ = run("hang", timeout_s=3.0)
-    assert outcome.error is not None
-    assert "--timeout" in outcome.error
-    assert time.monotonic() - began < 20
+    assert outcome.error == "not done after 3 s; --timeout gives more"
 
 
 def test_a_child_that_is_left_behind_is_ended() -> None:
@@ -107,7 +104,10 @@ def test_a_program_ends_with_whoever_started_it(is_leader: bool, code: int) -> N
         assert process.stdin is not None
         process.stdin.write(job + b"\n" * 4)
         process.stdin.close()
-        assert process.wait(20) == code
+        try:
+            assert process.wait(20) == code
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("line", ["", "hello", "{}", '{"event": "ended", "phase": 7}'])

@@ -14,7 +14,7 @@ from strobe.errors import UsageError
 
 
 def phase(name: str, seconds: float, memory_bytes: int = 0, **figures: float) -> Phase:
-    return Phase(name, seconds, 0.0, memory_bytes, 1, figures)
+    return Phase(name, seconds, 0.0, memory_bytes, figures)
 
 
 def test_lines_are_those_of_hivemind() -> None:

@@ -60,3 +60,20 @@ def prove_correct(workload: Workload, batch_size: int = 2, index: int = 1) -> No
     assert not wrong.is_correct, wrong
     set_up(workload, batch_size)
     assert torch.equal(workload.step(0), outputs[0])
+
+
+def prove_optimized(workload: Workload) -> None:
+    """Answers to several batches are the reference's, within the workload's own tolerance."""
+    set_up(workload, batch_size=6)
+    for index in (0, 2):
+        verdict = workload.check(workload.step(index), workload.reference(index))
+        assert verdict.is_correct, verdict
+    assert workload.work().flops > 0
+
+
+def prove_training(workload: Workload, batch_size: int = 3) -> None:
+    """After three steps, the loss and all that has been learned are the reference's."""
+    set_up(workload, batch_size)
+    loss = [workload.step(index) for index in range(3)][-1]
+    verdict = workload.check(loss, workload.reference(2))
+    assert verdict.is_correct, verdict

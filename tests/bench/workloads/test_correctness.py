@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 
+from strobe.bench.workloads import ootb
 from strobe.bench.workloads.correctness import compare_losses, compare_outputs
+from strobe.bench.workloads.ootb import OotbInference
+from strobe.bench.workloads.task import Batch, Task
+from tests.bench.workloads import tiny
+from tests.bench.workloads.proof import set_up
 
 pytestmark = pytest.mark.frameworks
 
@@ -31,6 +37,51 @@ def test_a_constant_answer_is_wrong_however_close() -> None:
 def test_one_example_is_measured_by_its_own_values() -> None:
     reference = torch.tensor([[1.0, -1.0]])
     assert compare_outputs(reference + 0.1, reference, 1, "OOTB").error == pytest.approx(0.1)
+
+
+class _Coarse(OotbInference):
+    """Answers as a network in few bits does: with an error of its own for each example."""
+
+    spread = 0.0
+
+    def answer(self, batch: Batch) -> Any:
+        output = super().answer(batch)
+        seed = int(1e6 * output.double().abs().sum())
+        return output + 0.1 * self.spread * torch.randn(output.shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("task", [tiny.WIDE_REGNET, tiny.WIDE_DLRM], ids=["regnet", "dlrm"])
+def test_how_much_a_row_errs_does_not_depend_on_its_batch(task: Task) -> None:
+    """Of one example or two, both the error and how much examples differ would be luck."""
+    errors = []
+    for batch_size in (1, 2, 7, 64):
+        workload = _Coarse(task, tolerance=0.15)
+        set_up(workload, batch_size)
+        reference = workload.reference(0)
+        num_examples = sum(map(len, reference))
+        assert 64 <= num_examples < 64 + batch_size
+        expected = torch.cat(reference)
+        workload.spread = float((expected - expected.mean(0)).square().mean().sqrt())
+        verdict = workload.check(workload.step(0), reference)
+        assert verdict.is_correct, (batch_size, verdict)
+        errors.append(verdict.error)
+    assert errors == pytest.approx([0.1] * len(errors), rel=0.3)
+
+
+def test_of_a_model_that_is_too_large_for_many_fewer_examples_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ootb, "_REFERENCE_FLOPS", 1.0)
+    workload = OotbInference(tiny.WIDE_REGNET)
+    set_up(workload, batch_size=3)
+    reference = workload.reference(0)
+    assert sum(map(len, reference)) == 6  # two batches, since of four examples at least the spread is asked for
+    assert workload.check(workload.step(0), reference).is_correct
+
+
+def test_one_impression_can_be_judged() -> None:
+    workload = OotbInference(tiny.WIDE_DLRM)
+    set_up(workload, batch_size=1)
+    verdict = workload.check(workload.step(0), workload.reference(0))
+    assert verdict.is_correct, verdict
 
 
 def test_the_greatest_error_is_told_beside() -> None:

@@ -10,12 +10,10 @@ from torch import nn
 from strobe.bench.workloads.cvt import model, ootb
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.task import Batch
-from tests.bench.workloads import naive
+from tests.bench.workloads import naive, tiny
 from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work
 
 pytestmark = pytest.mark.frameworks
-
-TINY = model.CvtConfig(name="tiny", depths=(1, 1, 2), widths=(8, 12, 16), heads=(1, 2, 4), num_classes=5)
 
 
 def _by_hand(depths: tuple[int, int, int]) -> int:
@@ -84,7 +82,7 @@ def _naive(net: model.Cvt, x_CHW: torch.Tensor) -> torch.Tensor:
 
 def test_output_is_that_of_loops() -> None:
     torch.manual_seed(0)
-    net = model.Cvt(TINY).double()
+    net = model.Cvt(tiny.CVT.config).double()
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.3)
     images = torch.randn(2, 3, 28, 28, dtype=torch.float64)
@@ -96,6 +94,5 @@ def test_output_is_that_of_loops() -> None:
 
 @pytest.mark.parametrize("factory", [OotbInference, OotbTraining])
 def test_workloads_count_their_work_and_are_right(factory: type[OotbInference | OotbTraining]) -> None:
-    task = ootb.CvtTask(TINY, image_size=28)
-    prove_work(factory(task))
-    prove_correct(factory(task), batch_size=3)
+    prove_work(factory(tiny.CVT))
+    prove_correct(factory(tiny.CVT), batch_size=3)

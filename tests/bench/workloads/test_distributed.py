@@ -13,12 +13,10 @@ import pytest
 from strobe.bench.workload import Workload
 from strobe.bench.workloads.distributed import DdpTraining
 from strobe.bench.workloads.dlrm.model_parallel import ModelParallelTraining
-from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.group import Group
 from strobe.bench.workloads.micro.collectives import collective
-from strobe.bench.workloads.regnet.ootb import RegNetTask
 from strobe.errors import Error
-from tests.bench.workloads import test_dlrm, test_regnet
+from tests.bench.workloads import tiny
 
 pytestmark = pytest.mark.frameworks
 
@@ -28,8 +26,8 @@ def make(name: str) -> Workload:
     made: dict[str, Workload] = {
         "all_reduce": collective("all_reduce", 4000),
         "all_to_all": collective("all_to_all", 4000),
-        "ddp": DdpTraining(RegNetTask(test_regnet.TINY, image_size=33), 1e-2),
-        "model-parallel": ModelParallelTraining(DlrmTask(test_dlrm.SMALL), 1e-2),
+        "ddp": DdpTraining(tiny.REGNET, 1e-2),
+        "model-parallel": ModelParallelTraining(tiny.DLRM, 1e-2),
     }
     return made[name]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 import torch
@@ -14,29 +13,20 @@ from torch import nn
 from strobe.bench.workload import Correctness
 from strobe.bench.workloads import learning
 from strobe.bench.workloads.cvt import optimized as cvt
-from strobe.bench.workloads.cvt.ootb import CvtTask
 from strobe.bench.workloads.dlrm.fast_training import LearningDlrm
-from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.learning import Lesson, compare_learning, tensors_of
 from strobe.bench.workloads.ootb import OotbTraining
 from strobe.bench.workloads.optimized import OptimizedTraining
 from strobe.bench.workloads.oscar import optimized as oscar
-from strobe.bench.workloads.regnet.ootb import RegNetTask
 from strobe.bench.workloads.resnext3d import optimized as resnext3d
-from strobe.bench.workloads.resnext3d.ootb import ResNext3dTask
 from strobe.bench.workloads.rnnt.fast_lstm import FastRnnt
-from strobe.bench.workloads.rnnt.ootb import RnntTask
 from strobe.bench.workloads.task import Task
 from strobe.bench.workloads.xlmr import optimized as xlmr
-from strobe.bench.workloads.xlmr.ootb import XlmrTask
-from tests.bench.workloads import test_cvt, test_dlrm, test_oscar, test_regnet, test_resnext3d, test_rnnt, test_xlmr
+from tests.bench.workloads import tiny
 from tests.bench.workloads.proof import set_up
 
 pytestmark = pytest.mark.frameworks
 
-DLRM = DlrmTask(test_dlrm.SMALL)
-CVT = CvtTask(test_cvt.TINY, image_size=28)
-RESNEXT3D = ResNext3dTask(test_resnext3d.TINY, frames=5, image_size=15)
 Train = Callable[[nn.Module], Callable[..., torch.Tensor]]
 
 
@@ -52,13 +42,13 @@ def _learn_dlrm(model: nn.Module) -> nn.Module:
 
 #: a task, how it is trained when optimized, and a small tensor that is to stand still
 LAYERS: dict[str, tuple[Task, Train, str]] = {
-    "dlrm": (DLRM, _learn_dlrm, "bottom.0.bias"),
-    "xlmr": (XlmrTask(test_xlmr.TINY, 9, test_xlmr.VARIED), xlmr.optimize_training, "norm.bias"),
-    "oscar": (test_oscar.TASK, oscar.optimize_training, "encoder.layers.0.attention_norm.bias"),
-    "cvt": (CVT, cvt.optimize_training, "stages.0.norm.weight"),
-    "resnext3d": (RESNEXT3D, resnext3d.optimize_training, "blocks.1.reduce.weight"),
-    "regnet": (RegNetTask(test_regnet.TINY, image_size=33), lambda model: model, "blocks.1.body.2.squeeze.bias"),
-    "rnnt": (RnntTask(test_rnnt.TINY, max_seconds=0.4), FastRnnt, "joint.text.bias"),
+    "dlrm": (tiny.DLRM, _learn_dlrm, "bottom.0.bias"),
+    "xlmr": (tiny.XLMR_VARIED, xlmr.optimize_training, "norm.bias"),
+    "oscar": (tiny.OSCAR, oscar.optimize_training, "encoder.layers.0.attention_norm.bias"),
+    "cvt": (tiny.CVT, cvt.optimize_training, "stages.0.norm.weight"),
+    "resnext3d": (tiny.RESNEXT3D, resnext3d.optimize_training, "blocks.1.reduce.weight"),
+    "regnet": (tiny.REGNET, lambda model: model, "blocks.1.body.2.squeeze.bias"),
+    "rnnt": (tiny.RNNT, FastRnnt, "joint.text.bias"),
 }
 
 
@@ -94,7 +84,7 @@ def test_in_sixteen_bits_updates_have_the_right_length(name: str) -> None:
 def test_tables_that_do_not_learn_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a fresh table a loss knows next to nothing."""
     monkeypatch.setattr("strobe.bench.workloads.dlrm.fast_training.LearningTables.learn", lambda *_: None)
-    verdict = judge(OptimizedTraining(DLRM, _learn_dlrm, tolerance=1e-2))
+    verdict = judge(OptimizedTraining(tiny.DLRM, _learn_dlrm, tolerance=1e-2))
     assert not verdict.is_correct, verdict
     assert "tables." in verdict.reference
 
@@ -104,7 +94,7 @@ def test_norms_whose_statistics_stand_still_are_noticed() -> None:
         model.get_submodule("stages.1.blocks.0.attention.conv_key.1").momentum = 0.0
         return model
 
-    verdict = judge(OptimizedTraining(CVT, freeze, tolerance=1e-2))
+    verdict = judge(OptimizedTraining(tiny.CVT, freeze, tolerance=1e-2))
     assert not verdict.is_correct, verdict
     assert "conv_key.1.running_" in verdict.reference
 
@@ -175,7 +165,7 @@ def test_a_process_is_asked_for_its_own_tensors_and_for_all_of_them() -> None:
 
 def test_a_gradient_that_is_only_rounding_is_not_judged() -> None:
     """Softmax does not see the bias of keys; Adam makes steps as long as any other's of what rounding leaves there."""
-    workload = OotbTraining(replace(test_oscar.TASK))
+    workload = OotbTraining(tiny.OSCAR)
     set_up(workload, batch_size=3)
     updates = workload.reference(0).updates
     keys = {name for name in workload.tensors() if name.endswith("attention.key.bias")}

@@ -6,6 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from strobe.bench.runner.software import find_compiler
 from strobe.bench.workload import NotHere
 from strobe.bench.workloads.layers import native
 from strobe.bench.workloads.layers.fp32_linear import PackedLinear, pack_linears
+from strobe.bench.workloads.layers.fp32_product import multiply_ours
 from strobe.bench.workloads.layers.fp32_residual import Fp32Conv
 from strobe.bench.workloads.layers.int8_linear import Int8Linear, quantize_linears
 from strobe.errors import Error
@@ -86,6 +88,16 @@ def test_products_in_eight_bits_take_vnni_where_there_is_one(instructions: None,
     products = [line for line in _assemble(name, tmp_path) if "\tvpdpbusd" in line]
     assert len(products) >= 12 if _has("avx512_vnni") else not products
     assert not [line for line in products if "(%rsp)" in line or "(%rbp)" in line]
+
+
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
+@pytest.mark.parametrize(("rows", "outputs"), [(0, 8), (3, 0), (0, 0)])
+def test_nothing_times_a_layer_is_nothing(rows: int, outputs: int) -> None:
+    # Divided among threads, it once killed the process.
+    layer = nn.Linear(8, outputs)
+    x = torch.zeros(rows, 8)
+    assert PackedLinear(layer)(x).shape == Int8Linear(layer)(x).shape == (rows, outputs)
+    assert multiply_ours(x, layer.weight.detach().t(), threads=2).shape == (rows, outputs)
 
 
 def test_threads_share_the_work(one_thread: None, instructions: None) -> None:
@@ -166,6 +178,23 @@ def test_a_kernel_that_is_wrong_is_no_machines_fault(monkeypatch: pytest.MonkeyP
     with pytest.raises(Error, match=r"cannot compile wrong\.c: .*nowhere") as failure:
         native.load_kernels.__wrapped__("wrong")
     assert not isinstance(failure.value, NotHere)
+
+
+def test_a_compiler_that_says_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "false")
+    monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: "AVX2")
+    with pytest.raises(Error, match=r"false cannot compile fp32_linear\.c: it said nothing"):
+        native.load_kernels.__wrapped__("fp32_linear")
+
+
+def test_a_directory_that_nothing_can_be_loaded_from_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(path: str) -> None:
+        raise OSError(f"{path}: failed to map segment from shared object")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("ctypes.CDLL", refuse)
+    with pytest.raises(NotHere, match=rf"loaded from {tmp_path}/.*failed to map.*without exec, set TMPDIR to another"):
+        native.load_kernels.__wrapped__("embedding_sgd")
 
 
 @pytest.mark.parametrize("name", ["fp32_linear", "int8_linear", "embedding_sgd"])

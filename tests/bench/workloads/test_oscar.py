@@ -7,23 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from strobe.bench.workloads.layers.encoder import EncoderConfig
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
-from strobe.bench.workloads.oscar import model, ootb
-from tests.bench.workloads import naive
+from strobe.bench.workloads.oscar import model
+from tests.bench.workloads import naive, tiny
 from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work
 
 pytestmark = pytest.mark.frameworks
-
-TINY = model.OscarConfig(
-    name="tiny",
-    encoder=EncoderConfig(layers=2, width=16, heads=4, feed_forward=32, norm_eps=1e-12),
-    vocabulary=50,
-    positions=40,
-    region_features=14,
-    answers=7,
-)
-TASK = ootb.OscarTask(TINY, text=40, regions=14)
 
 
 def test_parameters_are_bert_with_regions_and_answers() -> None:
@@ -34,8 +23,8 @@ def test_parameters_are_bert_with_regions_and_answers() -> None:
 
 def test_output_is_that_of_each_question_alone() -> None:
     torch.manual_seed(0)
-    net = model.Oscar(TINY).double().eval()
-    batch = TASK.draw(np.random.default_rng(1), 4).to("cpu", torch.float64)
+    net = model.Oscar(tiny.OSCAR.config).double().eval()
+    batch = tiny.OSCAR.draw(np.random.default_rng(1), 4).to("cpu", torch.float64)
     tokens_BT, types_BT, regions_BRV, mask_BS = batch.inputs
     assert not mask_BS.all()
     with torch.no_grad():
@@ -50,10 +39,10 @@ def test_loss_is_the_sum_over_answers() -> None:
     output, target = torch.randn(3, 7), torch.rand(3, 7)
     p = torch.sigmoid(output)
     expected = -(target * p.log() + (1 - target) * (1 - p).log()).sum(1).mean()
-    torch.testing.assert_close(TASK.loss(output, target), expected)
+    torch.testing.assert_close(tiny.OSCAR.loss(output, target), expected)
 
 
 @pytest.mark.parametrize("factory", [OotbInference, OotbTraining])
 def test_workloads_count_their_work_and_are_right(factory: type[OotbInference | OotbTraining]) -> None:
-    prove_work(factory(TASK))
-    prove_correct(factory(TASK), batch_size=3)
+    prove_work(factory(tiny.OSCAR))
+    prove_correct(factory(tiny.OSCAR), batch_size=3)

@@ -17,32 +17,28 @@ from torch import nn
 
 from strobe.bench.workloads.cvt import optimized as cvt
 from strobe.bench.workloads.dlrm import fast_training, interaction
-from strobe.bench.workloads.dlrm.ootb import DlrmTask
 from strobe.bench.workloads.layers import fp32_linear
 from strobe.bench.workloads.layers.fold import fold_batch_norms
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.optimized import OptimizedInference, OptimizedTraining
 from strobe.bench.workloads.oscar import optimized as oscar
 from strobe.bench.workloads.rnnt import fast_lstm
-from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask, RnntTask
+from strobe.bench.workloads.rnnt.ootb import Decoding
 from strobe.bench.workloads.rnnt.optimized import FastDecoding
 from strobe.bench.workloads.task import Task
 from strobe.bench.workloads.xlmr import optimized as xlmr
-from tests.bench.workloads import test_optimized as tiny
-from tests.bench.workloads import test_oscar, test_rnnt
+from tests.bench.workloads import tiny
 from tests.bench.workloads.proof import set_up
 
 pytestmark = pytest.mark.frameworks
 
-RNNT = RnntTask(test_rnnt.TINY, max_seconds=0.4)
-DECODING = DecodingTask(test_rnnt.TINY, max_seconds=1.0)
 TASKS: dict[str, Task] = {
-    "dlrm": DlrmTask(tiny.DLRM),
+    "dlrm": tiny.WIDE_DLRM,
     "xlmr": tiny.XLMR_VARIED,
     "cvt": tiny.CVT,
-    "oscar": test_oscar.TASK,
+    "oscar": tiny.OSCAR,
     "resnext3d": tiny.RESNEXT3D,
-    "regnet": tiny.REGNET,
+    "regnet": tiny.WIDE_REGNET,
 }
 
 
@@ -67,20 +63,20 @@ def test_out_of_the_box(name: str) -> None:
 
 
 def test_speech_out_of_the_box() -> None:
-    _step_elsewhere(Decoding(DECODING))
-    _step_elsewhere(OotbTraining(RNNT))
+    _step_elsewhere(Decoding(tiny.DECODING))
+    _step_elsewhere(OotbTraining(tiny.RNNT))
 
 
 OPTIMIZED: dict[str, Callable[[], OotbInference | OotbTraining]] = {
     "xlmr": lambda: OptimizedInference(tiny.XLMR_VARIED, partial(xlmr.optimize_fp32, is_varied=True), 1e-3),
     "xlmr, training": lambda: OptimizedTraining(tiny.XLMR_VARIED, xlmr.optimize_training, 1e-2),
-    "oscar": lambda: OptimizedInference(test_oscar.TASK, oscar.optimize_fp32, 1e-3),
-    "oscar, training": lambda: OptimizedTraining(test_oscar.TASK, oscar.optimize_training, 1e-2),
+    "oscar": lambda: OptimizedInference(tiny.OSCAR, oscar.optimize_fp32, 1e-3),
+    "oscar, training": lambda: OptimizedTraining(tiny.OSCAR, oscar.optimize_training, 1e-2),
     "cvt": lambda: OptimizedInference(tiny.CVT, cvt.optimize_fp32, 1e-3),
     "cvt, training": lambda: OptimizedTraining(tiny.CVT, cvt.optimize_training, 1e-2),
-    "regnet, folded": lambda: OptimizedInference(tiny.REGNET, lambda model, _: fold_batch_norms(model), 1e-3),
-    "rnnt": lambda: FastDecoding(DECODING, 0.0),
-    "rnnt, training": lambda: OptimizedTraining(RNNT, fast_lstm.FastRnnt, 1e-2),
+    "regnet, folded": lambda: OptimizedInference(tiny.WIDE_REGNET, lambda model, _: fold_batch_norms(model), 1e-3),
+    "rnnt": lambda: FastDecoding(tiny.DECODING, 0.0),
+    "rnnt, training": lambda: OptimizedTraining(tiny.RNNT, fast_lstm.FastRnnt, 1e-2),
 }
 
 
@@ -113,7 +109,7 @@ def test_rows_learn_by_torch_what_they_learn_by_the_kernel() -> None:
 
 def test_dlrm_learns_by_torch_on_other_devices(off_the_cpu: None) -> None:
     """On the meta device nothing is computed, but every tensor must be there: a pointer into it is refused by C."""
-    task = DlrmTask(tiny.DLRM)
+    task = tiny.WIDE_DLRM
     fast = fast_training.LearningDlrm(task.build().to("meta"), lr=0.01)
     output = fast(*task.draw(np.random.default_rng(0), 2).to("meta", torch.float32).inputs)
     output.sum().backward()

@@ -22,8 +22,8 @@ from strobe.bench.workloads.reduced import inference
 from strobe.bench.workloads.resnext3d.optimized import optimize_training as train_resnext3d
 from strobe.bench.workloads.xlmr.model import CONFIGS
 from strobe.bench.workloads.xlmr.optimized import optimize_training as train_xlmr
-from tests.bench.workloads import test_optimized as tiny
-from tests.bench.workloads import test_oscar
+from tests.bench.workloads import tiny
+from tests.bench.workloads.optimizations import EXACT
 
 pytestmark = pytest.mark.frameworks
 
@@ -56,21 +56,21 @@ def _prove(workload: OptimizedInference) -> None:
 @pytest.mark.parametrize(("precision", "tolerance"), FEWER_BITS)
 @pytest.mark.parametrize("name", ["regnet", "resnext3d", "cvt", "xlmr", "xlmr, varied", "oscar"])
 def test_the_answer_is_right_in_fewer_bits(name: str, precision: Precision, tolerance: float) -> None:
-    task, optimize = tiny.EXACT[name]
+    task, optimize = EXACT[name]
     workload = OptimizedInference(task, optimize, tolerance)
     workload.precision = precision
     _prove(workload)
 
 
 def test_dlrm_in_sixteen_bits_is_right() -> None:
-    task = StoredDlrmTask(replace(tiny.DLRM, mlp_bits=16, embedding_bits=4, pooling="fixed"), bits=4)
+    task = StoredDlrmTask(replace(tiny.WIDE_DLRM.config, mlp_bits=16, embedding_bits=4, pooling="fixed"), bits=4)
     _prove(OptimizedInference(task, partial(optimize_dlrm, bits=4, is_int8=False), tolerance=0.02))
 
 
 @pytest.mark.parametrize("name", ["cvt", "xlmr", "xlmr, varied", "oscar"])
 def test_what_multiplies_sixteen_bits_fast_does_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimized, "is_emulated", lambda dtype: False)
-    task, optimize = tiny.EXACT[name]
+    task, optimize = EXACT[name]
     workload = OptimizedInference(task, optimize, tolerance=0.1)
     workload.precision = "bf16"
     workload.setup(4, seed=3, device="cpu", threads=1)
@@ -95,7 +95,7 @@ def test_training_is_right_and_keeps_weights_in_thirty_two_bits(is_slow: bool, m
     monkeypatch.setattr(optimized, "is_emulated", lambda dtype: is_slow)
     for task, optimize in (
         (tiny.XLMR_VARIED, train_xlmr),
-        (test_oscar.TASK, train_oscar),
+        (tiny.OSCAR, train_oscar),
         (tiny.CVT, train_cvt),
         (tiny.RESNEXT3D, train_resnext3d),
     ):

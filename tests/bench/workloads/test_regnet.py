@@ -10,11 +10,10 @@ from torch import nn
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.regnet import model, ootb
 from strobe.bench.workloads.task import Batch
+from tests.bench.workloads import tiny
 from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work
 
 pytestmark = pytest.mark.frameworks
-
-TINY = model.RegNetConfig(name="tiny", depths=(1, 2), widths=(16, 24), group_width=8, num_classes=5, stem_width=8)
 
 
 # Published with the torchvision weights of the same configurations.
@@ -62,7 +61,7 @@ def _naive(net: model.RegNet, x: torch.Tensor) -> torch.Tensor:
 
 def test_output_is_that_of_unfolded_products() -> None:
     torch.manual_seed(0)
-    net = model.RegNet(TINY).double()
+    net = model.RegNet(tiny.REGNET.config).double()
     images = torch.randn(2, 3, 17, 17, dtype=torch.float64)
     net(images)  # running statistics other than 0 and 1
     net.eval()
@@ -72,6 +71,5 @@ def test_output_is_that_of_unfolded_products() -> None:
 
 @pytest.mark.parametrize("factory", [OotbInference, OotbTraining])
 def test_workloads_count_their_work_and_are_right(factory: type[OotbInference | OotbTraining]) -> None:
-    task = ootb.RegNetTask(TINY, image_size=33)
-    prove_work(factory(task))
-    prove_correct(factory(task), batch_size=4)
+    prove_work(factory(tiny.REGNET))
+    prove_correct(factory(tiny.REGNET), batch_size=4)

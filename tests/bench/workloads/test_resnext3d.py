@@ -8,14 +8,11 @@ import torch
 from torch import nn
 
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
-from strobe.bench.workloads.resnext3d import model, ootb
+from strobe.bench.workloads.resnext3d import model
+from tests.bench.workloads import tiny
 from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work
 
 pytestmark = pytest.mark.frameworks
-
-TINY = model.ResNext3dConfig(
-    name="tiny", depths=(1, 2), groups=2, group_width=4, stem_width=8, stage_width=16, num_classes=5
-)
 
 
 def _by_hand(group_width: int) -> int:
@@ -71,7 +68,7 @@ def _naive(net: model.ResNext3d, x: torch.Tensor) -> torch.Tensor:
 
 def test_output_is_that_of_unfolded_products() -> None:
     torch.manual_seed(0)
-    net = model.ResNext3d(TINY).double()
+    net = model.ResNext3d(tiny.RESNEXT3D.config).double()
     clips = torch.randn(2, 3, 5, 13, 13, dtype=torch.float64)
     net(clips)  # running statistics other than 0 and 1
     net.eval()
@@ -81,6 +78,5 @@ def test_output_is_that_of_unfolded_products() -> None:
 
 @pytest.mark.parametrize("factory", [OotbInference, OotbTraining])
 def test_workloads_count_their_work_and_are_right(factory: type[OotbInference | OotbTraining]) -> None:
-    task = ootb.ResNext3dTask(TINY, frames=5, image_size=15)
-    prove_work(factory(task))
-    prove_correct(factory(task), batch_size=3)
+    prove_work(factory(tiny.RESNEXT3D))
+    prove_correct(factory(tiny.RESNEXT3D), batch_size=3)

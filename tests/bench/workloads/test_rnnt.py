@@ -20,13 +20,12 @@ from strobe.bench.workloads.ootb import OotbTraining
 from strobe.bench.workloads.rnnt import model, ootb
 from strobe.bench.workloads.rnnt.loss import rnnt_loss
 from strobe.bench.workloads.task import Batch
+from tests.bench.workloads import tiny
 from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work, set_up
 
 pytestmark = pytest.mark.frameworks
 
-TINY = model.RnntConfig(
-    name="tiny", symbols=6, predictor_width=5, features=7, encoder_width=8, joint_width=9, max_symbols=3
-)
+TINY = tiny.RNNT.config
 
 
 def _lstm(inputs: int, width: int, layers: int) -> int:
@@ -182,7 +181,7 @@ def _counted_lstms() -> Iterator[None]:
 
 def test_work_of_training_is_torchs_count() -> None:
     with _counted_lstms():
-        prove_work(OotbTraining(ootb.RnntTask(TINY, max_seconds=0.4)))
+        prove_work(OotbTraining(tiny.RNNT))
 
 
 def test_work_of_decoding_is_less_than_torchs_count_by_the_predictor_alone() -> None:
@@ -197,7 +196,7 @@ def test_work_of_decoding_is_less_than_torchs_count_by_the_predictor_alone() -> 
 
 
 def test_training_is_right() -> None:
-    prove_correct(OotbTraining(ootb.RnntTask(TINY, max_seconds=0.4)), batch_size=3)
+    prove_correct(OotbTraining(tiny.RNNT), batch_size=3)
 
 
 def test_decoding_is_right_and_emits_something() -> None:

@@ -7,21 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from strobe.bench.workloads.layers.encoder import EncoderConfig
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.xlmr import model, ootb
-from tests.bench.workloads import naive
+from tests.bench.workloads import naive, tiny
 from tests.bench.workloads.proof import count_parameters, prove_correct, prove_work
 
 pytestmark = pytest.mark.frameworks
-
-TINY = model.XlmrConfig(
-    name="tiny",
-    encoder=EncoderConfig(layers=2, width=16, heads=4, feed_forward=32, norm_eps=1e-5),
-    vocabulary=50,
-    positions=24,
-)
-VARIED = {0.0: 2, 1.0: 9}
 
 
 # Published checkpoints have 278,043,648 and 559,890,432: with a pooler and one token type, which features do not need.
@@ -34,8 +25,8 @@ def test_parameters_are_as_many_as_published(name: str, published: int) -> None:
 
 def test_output_is_that_of_each_sentence_alone() -> None:
     torch.manual_seed(0)
-    net = model.Xlmr(TINY).double().eval()
-    batch = ootb.XlmrTask(TINY, 9, VARIED).draw(np.random.default_rng(1), 4)
+    net = model.Xlmr(tiny.XLMR.config).double().eval()
+    batch = tiny.XLMR_VARIED.draw(np.random.default_rng(1), 4)
     (tokens_BS,) = batch.inputs
     mask_BS = tokens_BS != model.PAD
     assert not mask_BS.all()
@@ -43,12 +34,12 @@ def test_output_is_that_of_each_sentence_alone() -> None:
         positions_S = torch.arange(tokens_BS.shape[1]) + model.PAD + 1
         x_BSD = naive.layer_norm(net.norm, net.tokens.weight[tokens_BS] + net.positions.weight[positions_S])
         expected_BSD = naive.encode(net.encoder, x_BSD, mask_BS)
-        torch.testing.assert_close(ootb.XlmrTask(TINY, 9).infer(net, batch), expected_BSD)
+        torch.testing.assert_close(tiny.XLMR.infer(net, batch), expected_BSD)
 
 
 def test_tokens_are_words_and_lengths_vary() -> None:
-    (tokens_BS,) = ootb.XlmrTask(TINY, 9, VARIED).draw(np.random.default_rng(1), 50).inputs
-    assert tokens_BS.max() < TINY.vocabulary
+    (tokens_BS,) = tiny.XLMR_VARIED.draw(np.random.default_rng(1), 50).inputs
+    assert tokens_BS.max() < tiny.XLMR.config.vocabulary
     lengths_B = (tokens_BS != model.PAD).sum(1)
     assert lengths_B.min() <= 3
     assert lengths_B.max() == tokens_BS.shape[1]
@@ -56,10 +47,9 @@ def test_tokens_are_words_and_lengths_vary() -> None:
 
 
 @pytest.mark.parametrize("factory", [OotbInference, OotbTraining])
-@pytest.mark.parametrize("percentiles", [None, VARIED])
+@pytest.mark.parametrize("task", [tiny.XLMR, tiny.XLMR_VARIED], ids=["full", "varied"])
 def test_workloads_count_their_work_and_are_right(
-    factory: type[OotbInference | OotbTraining], percentiles: dict[float, int] | None
+    factory: type[OotbInference | OotbTraining], task: ootb.XlmrTask
 ) -> None:
-    task = ootb.XlmrTask(TINY, 9, percentiles)
     prove_work(factory(task))
     prove_correct(factory(task), batch_size=3)

@@ -98,13 +98,18 @@ class Comparison:
     @property
     def is_broken(self) -> bool:
         """Whether B must not pass even where it may be slower, as another machine may."""
-        return any(_broke(row) for row in self.rows)
+        return any(broke(row) for row in self.rows)
 
 
-def _broke(row: Row) -> bool:
+def broke(row: Row) -> bool:
+    """Whether a row must not pass however fast it is: it fails or is incorrect where A was not, or became late."""
     is_bad = gate(row.b, row.b) is not None and not row.b.is_left_out
-    is_late = _became_late(row.a, row.b) and not row.disturbance
-    return (gate(row.a, row.a) is None and is_bad) or is_late
+    return (gate(row.a, row.a) is None and is_bad) or is_late(row)
+
+
+def is_late(row: Row) -> bool:
+    """Whether B misses a latency limit that A met; on a machine that others used that says nothing."""
+    return _became_late(row.a, row.b) and not row.disturbance
 
 
 def _became_late(a: Record, b: Record) -> bool:
@@ -208,7 +213,14 @@ def _notes(pair: Pair) -> tuple[str, ...]:
     notes = []
     if (limit := pair.b.latency) is not None and _became_late(pair.a, pair.b):
         notes.append(f"p{limit.percentile:g} now misses {limit.limit_ms:g} ms")
-    for side, record in (("A", pair.a), ("B", pair.b)):
+    return (*notes, *noise_notes(pair.a, pair.b))
+
+
+def noise_notes(a: Record, b: Record) -> tuple[str, ...]:
+    """Return how the sides were disturbed, if they were; implementations are called by their names."""
+    names = ("A", "B") if a.subject == b.subject else (a.subject, b.subject)
+    notes = []
+    for side, record in zip(names, (a, b), strict=True):
         reasons = _kinds(reason for repeat in record.repeats for reason in repeat.noisy)
         if reasons:
             more = f" and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""

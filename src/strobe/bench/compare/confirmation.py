@@ -12,16 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from typing import Literal
 
 import msgspec
 
+from strobe.bench import machine
 from strobe.bench.compare.comparison import Comparison, compare, with_rows
 from strobe.bench.compare.pairing import Pair, Pairs, pair, pair_implementations
 from strobe.bench.compare.verdict import Row, Rule, gate
 from strobe.bench.latency import decide, judge_repeats
-from strobe.bench.records import Latency, Record, make_id
+from strobe.bench.records import THROUGHPUT, Latency, Record, make_id
 from strobe.bench.spec import Latency as Limit
 from strobe.bench.table import count_text
 from strobe.errors import UsageError
@@ -76,11 +76,11 @@ class _Retake:
         return None if found.pairs else f"measured again: {found.left_out[0].reason}"
 
 
-def looks(num_rows: int, rule: Rule, *, least: int = MIN_REPEATS) -> tuple[int, ...]:
+def looks(num_rows: int, rule: Rule) -> tuple[int, ...]:
     """Return after how many repeats a side the rows are judged."""
     # Of n pairs that all point one way the rank test makes p = 2 / 2**n; Holm wants alpha / looks / rows.
     needed = math.ceil(1 + math.log2(max(1, num_rows) * NUM_LOOKS / rule.level))
-    first = max(least, needed)
+    first = max(MIN_REPEATS, needed)
     return tuple(first * 2**look for look in range(NUM_LOOKS))
 
 
@@ -89,17 +89,19 @@ def confirm(
     measure: Measure,
     *,
     rows: Sequence[Row] | None = None,
-    least: int = MIN_REPEATS,
     report: Report = lambda text: None,
     progress: Callable[[Turn], None] = lambda turn: None,
 ) -> Comparison:
-    """Return the comparison with `rows` (those undecided) measured again until decided, or 40 repeats a side."""
+    """Return the comparison with `rows` measured again until decided, or the last look has passed (`looks`).
+
+    Without `rows`, those that are undecided.
+    """
     rule = replace(comparison.rule, num_occasions=comparison.rule.num_occasions * NUM_LOOKS)
     wanted = comparison.undecided if rows is None else rows
     retakes = [
         _Retake(place, row, row) for place, row in enumerate(comparison.rows) if any(row is one for one in wanted)
     ]
-    plan = looks(len(retakes), comparison.rule, least=least)
+    plan = looks(len(retakes), comparison.rule)
     open_ = retakes
     is_interrupted = False
     for number, target in enumerate(plan, start=1):
@@ -143,7 +145,7 @@ def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure, progr
 
 def as_session(taken: Iterable[tuple[Record, Sequence[Record]]]) -> list[Record]:
     """Return what was measured again as results of one session; each with the result that it repeats."""
-    moment = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    moment = machine.moment()
     return [
         msgspec.structs.replace(
             found,
@@ -180,7 +182,7 @@ def _join_latencies(records: Sequence[Record]) -> Latency | None:
     if not found:
         return None
     repeats = [repeat for record in records for repeat in record.repeats]
-    if repeats and records[0].metric == "throughput":
+    if repeats and records[0].metric == THROUGHPUT:
         return judge_repeats(repeats, Limit(limit_ms=found[0].limit_ms, percentile=found[0].percentile))
     n, num_over = sum(one.n for one in found), sum(one.num_over for one in found)
     return msgspec.structs.replace(

@@ -7,6 +7,8 @@ row belongs with the OOTB row of its model, mode and batch. Knows nothing of sta
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -241,18 +243,49 @@ def _of_one_machine(pairs: Sequence[Pair], here: str) -> tuple[list[Pair], list[
         (by_machine.setdefault(name, []) if machine(one.a.environment) == name else others).append(one)
     if others and not by_machine:
         raise _refusal(others[0].a, others[0].b)
+    known = distinct_names(found[0].b.environment for found in by_machine.values())
     if len(by_machine) > 1 and here not in by_machine:
-        first, second = list(by_machine.values())[:2]
-        raise _refusal(first[0].a, second[0].b)
+        names = ", ".join(known.values())
+        raise UsageError(f"A and B were both measured on {names}, and none is this machine; choose one with --machine")
     taken = by_machine.get(here) or next(iter(by_machine.values()), [])
     elsewhere = [one for found in by_machine.values() if found is not taken for one in found]
     left_out = [LeftOut(row_name(one.b), "measured on another machine in A; --systems compares them") for one in others]
-    return taken, [*left_out, *(LeftOut(row_name(one.b), _whose(one.b.environment)) for one in elsewhere)]
+    whose = [_whose(known[machine(one.b.environment)]) for one in elsewhere]
+    return taken, [*left_out, *(LeftOut(row_name(one.b), why) for one, why in zip(elsewhere, whose, strict=True))]
 
 
-def _whose(other: Environment) -> str:
-    name = other.host or other.cpu or other.hardware.get("cpu", "")
-    return f"measured on another machine{f' ({name})' if name else ''} in A and in B; compare it there"
+def _whose(name: str) -> str:
+    return f"measured on another machine ({name}) in A and in B; --machine {shlex.quote(name)} compares it there"
+
+
+def machine_names(environment: Environment) -> list[str]:
+    """Return what a person may call a machine, best first: its host, its processor, its fingerprint."""
+    names = (environment.host, environment.cpu, environment.hardware.get("cpu", ""), machine(environment))
+    return [name for name in names if name]
+
+
+def distinct_names(environments: Iterable[Environment]) -> dict[str, str]:
+    """Return for each machine the best of its names that no other one of these has."""
+    names = {machine(one): machine_names(one) for one in environments}
+    taken = Counter(name for own in names.values() for name in set(own))
+    return {one: next((name for name in own if taken[name] == 1), one) for one, own in names.items()}
+
+
+def of_machine(name: str, *sides: Sequence[Record]) -> tuple[list[Record], ...]:
+    """Return of each side the records of the machine that is called so, or whose fingerprint begins so.
+
+    Raises UsageError if no side has any.
+    """
+    found = tuple([one for one in side if _is_called(one.environment, name)] for side in sides)
+    if not any(found):
+        names = distinct_names(one.environment for side in sides for one in side)
+        known = ", ".join(f"{best} ({one})" if best != one else one for one, best in names.items())
+        raise UsageError(f"no result is of a machine called {name!r}; there are: {known or 'none'}")
+    return found
+
+
+def _is_called(environment: Environment, name: str) -> bool:
+    return bool(name) and (name in machine_names(environment) or environment.fingerprint.startswith(name))
 
 
 def _refusal(a: Record, b: Record) -> UsageError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from strobe.bench import table
-from strobe.bench.compare.comparison import Comparison, Geomean
+from strobe.bench.compare.comparison import Comparison, Geomean, broke, is_late, noise_notes
 from strobe.bench.compare.noise import GROUNDS
 from strobe.bench.compare.verdict import Row, Rule
 
@@ -22,7 +22,8 @@ _TINY = 0.01
 _UNBOUNDED = "no bounds: a row has a single repeat"
 #: what a reviewer wants to see first
 _ORDER = ("incorrect", "failed", "slower", "faster", "inconclusive", "same")
-_SIGNS = {"faster": "🟢", "slower": "🔴", "incorrect": "❗", "failed": "❗"}
+_BROKEN = "❗"
+_SIGNS = {"faster": "🟢", "slower": "🔴", "incorrect": _BROKEN, "failed": _BROKEN}
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -82,7 +83,10 @@ def summary(found: Comparison) -> list[str]:
         rows = table.count_text(mean.num_rows, "row")
         lines.append(f"geometric mean of B over A: {factor(mean.value)} ({reach}, {rows})")
     counts = [f"{found.counts[verdict]} {verdict}" for verdict in _ORDER if verdict in found.counts]
-    return [*lines, ", ".join(counts) or "nothing to compare"]
+    lines.append(", ".join(counts) or "nothing to compare")
+    if num_late := sum(is_late(row) for row in found.rows):
+        lines.append(f"{num_late} row{' misses its' if num_late == 1 else 's miss their'} latency limit")
+    return lines
 
 
 def _mean_bounds(mean: Geomean, rule: Rule) -> str:
@@ -101,18 +105,16 @@ def margins(found: Comparison) -> list[str]:
     return lines
 
 
-def markdown(
-    found: Comparison, *, title: str = "Benchmarks", link: str | None = None, are_systems: bool = False
-) -> str:
+def markdown(found: Comparison, *, link: str | None = None, are_systems: bool = False) -> str:
     """Return a comment for a pull request: at most 20 lines, only rows that say something, and where the rest is.
 
     Of two systems neither is to blame for being slower.
     """
     outcome = "two systems" if are_systems else _outcome(found)
-    worth = [row for row in found.rows if row.verdict in _SIGNS or row.notes]
-    worth.sort(key=lambda row: (_ORDER.index(row.verdict), _distance(row)))
+    worth = [row for row in found.rows if _says_something(row)]
+    worth.sort(key=lambda row: (not broke(row), _ORDER.index(row.verdict), _distance(row)))
     lines = [
-        f"### {title}: {outcome}",
+        f"### Benchmarks: {outcome}",
         "",
         *(f"{line}  " for line in summary(found)),
     ]
@@ -156,10 +158,15 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _says_something(row: Row) -> bool:
+    """Whether a row belongs in a comment: that a side was noisy, and nothing else, is for the whole table."""
+    return row.verdict in _SIGNS or not set(row.notes) <= set(noise_notes(row.a, row.b))
+
+
 def _markdown_cells(row: Row) -> tuple[str, ...]:
     speed = "" if row.estimate is None else f"{factor(row.estimate.value)} ({bounds(row)})"
     return (
-        _SIGNS.get(row.verdict, ""),
+        _BROKEN if broke(row) else _SIGNS.get(row.verdict, ""),
         f"`{row.name}`",
         *(f"{text} {scale(row).unit}" for text in scores(row)),
         speed,

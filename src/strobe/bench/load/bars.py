@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from strobe.bench import stats
-from strobe.bench.load.report import format_value
 from strobe.bench.load.results import model_of
 from strobe.bench.records import Record
-from strobe.bench.table import markdown
+from strobe.bench.table import format_value, markdown
 
 #: `best`, the least disturbed repetition, for CPU time, which other processes can only add to; else `median`
 Summary = Literal["best", "median"]

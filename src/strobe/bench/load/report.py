@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from strobe.bench import stats
 from strobe.bench.load.results import profile_of
 from strobe.bench.records import Record, format_variant
-from strobe.bench.table import markdown, scale_of
+from strobe.bench.table import format_samples, markdown
 
 #: profile, metric → title
 Titles = Callable[[str, str], str]
@@ -58,23 +58,6 @@ def unstable(records: Sequence[Record]) -> list[str]:
         for record in records
         if record.unit == "s" and record.samples and record.digest().is_unstable
     ]
-
-
-def format_samples(record: Record) -> str:
-    """Return median ± spread (n), or why there is none."""
-    if record.error:
-        return f"failed: {record.error}"
-    found = record.digest()
-    spread = f" ± {format_value(found.spread, record.unit)}" if found.spread else ""
-    return f"{format_value(found.median, record.unit)}{spread} (n={found.n})"
-
-
-def format_value(value: float, unit: str) -> str:
-    """Return a value in the multiple of its unit that a person would say."""
-    factor, name = scale_of(value, unit)
-    if name != unit or unit == "s":
-        return f"{value * factor:.3g} {name}"
-    return f"{value:,.4g} {unit}" if value < 10_000 else f"{value:,.0f} {unit}"
 
 
 def _improvement(record: Record, peer: Record) -> str:

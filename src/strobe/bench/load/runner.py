@@ -75,7 +75,7 @@ def run(plan: Plan, say: Say = lambda text: None) -> list[Record]:
 def _run(plan: Plan, say: Say) -> list[Record]:
     pythons = {s.tracker.name: venvs.ensure(s.tracker, plan.venvs, say) for s in plan.subjects}
     records: list[Record] = []
-    began = machine.describe(plan.directory or Path.cwd()).started_at
+    began = machine.moment()
     for profile in plan.profiles:
         outcomes = _measure(plan, profile, pythons, say)
         # All profiles are one session.

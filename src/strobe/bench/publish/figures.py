@@ -21,11 +21,12 @@ from strobe.bench.compare import (
 )
 from strobe.bench.compare.comparison import compare
 from strobe.bench.compare.pairing import TRIAL, machine, newest, peculiarities, row_name
+from strobe.bench.fields import as_fields
 from strobe.bench.history import Series, distinctions, trace
 from strobe.bench.latency import percentile
 from strobe.bench.publish import environments
 from strobe.bench.publish.pareto import ROUNDING, trade_offs
-from strobe.bench.records import Record
+from strobe.bench.records import THROUGHPUT, Record
 from strobe.bench.spec import without_precision
 
 Fields = dict[str, Any]
@@ -33,7 +34,7 @@ Fields = dict[str, Any]
 #: points of a distribution that are drawn
 _QUANTILES = 41
 #: unit and metric of what a curve is made of
-_CURVE = ("ex/s", "throughput")
+_CURVE = ("ex/s", THROUGHPUT)
 #: percentile of the steps that is drawn where no limit names one
 _TAIL = 95.0
 #: so many commits are compared with each other, the newest ones
@@ -82,7 +83,7 @@ def _system(name: str, records: Sequence[Record], history: History) -> Fields:
 
 
 def _row(record: Record) -> Fields:
-    fields = table.as_fields(record)
+    fields = as_fields(record)
     factor, unit = table.scale(record)
     steps_ms = [1e3 * value for repeat in record.repeats for value in repeat.wall_s]
     found = record.digest() if record.samples else None

@@ -54,7 +54,6 @@ def render(
     title: str = "Benchmarks",
     notes: Sequence[str] = (),
     runs: Mapping[str, Sequence[str]] | None = None,
-    now: datetime | None = None,
 ) -> str:
     """Return the page; `notes` stand at its foot, `runs` (by a result's id) are what the dashboard around it opens."""
     figures = collect(records)
@@ -62,7 +61,7 @@ def render(
         row["run"] = (runs or {}).get(row["id"])
     figures["title"] = title
     figures["notes"] = list(notes)
-    figures["made"] = (now or datetime.now(timezone.utc)).isoformat(timespec="seconds")
+    figures["made"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
     figures["strobe"] = __version__
     # A text that holds "</script>" must not end the script it stands in.
     data = json.dumps(figures, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")

@@ -12,7 +12,7 @@ from typing import Any
 
 from strobe.bench import stats, table
 from strobe.bench.compare.pairing import RowKey, peculiarities, shared_task
-from strobe.bench.records import Record
+from strobe.bench.records import THROUGHPUT, Record
 from strobe.bench.spec import without_precision
 
 Fields = dict[str, Any]
@@ -33,7 +33,7 @@ def trade_offs(records: Iterable[Record]) -> list[Fields]:
 
 def _has_place(record: Record) -> bool:
     # Micros are left out by their unit: each is checked against what its own number format should give.
-    is_measured = record.unit == "ex/s" and record.metric == "throughput" and stats.median(record.samples or (0.0,)) > 0
+    is_measured = record.unit == "ex/s" and record.metric == THROUGHPUT and stats.median(record.samples or (0.0,)) > 0
     found = record.correctness
     is_judged = found is not None and not (found.is_correct and found.error is None)  # right, but nobody knows how much
     return is_measured and is_judged and not record.is_aside and not record.is_changed

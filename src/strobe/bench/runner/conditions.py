@@ -1,19 +1,21 @@
 """What else went on while a worker measured: load, time stolen by the hypervisor, work of other processes, a quota.
 
-Looks only at the CPUs that the worker is pinned to, but for the quota, which is the container's. The load average is
-kept for the record, but doubt rests on what was used meanwhile: the average still remembers the worker before.
+Looks only at the CPUs that the worker is pinned to, of several ranks those of rank 0, but for the quota, which is the
+container's. The load average is kept for the record, but doubt rests on what was used meanwhile: the average still
+remembers the worker before.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from strobe.agent import cgroup
 from strobe.bench import stats
+from strobe.bench.machine import load_average
 from strobe.bench.records import OTHERS, QUOTA, STEAL
 from strobe.bench.runner.loop import Samples, Warm, call_share
 
@@ -43,7 +45,7 @@ def look(cpus: Collection[int]) -> Moment:
     """Read the counters of these CPUs (of all, if none are named)."""
     busy, stolen = _cpu_times(cpus)
     return Moment(
-        load=_load(),
+        load=load_average(),
         wall_s=time.monotonic(),
         own_s=time.process_time(),
         busy_s=busy,
@@ -88,7 +90,7 @@ class Between:
 
 
 def disturbances(between: Between, *, is_alone: bool = True) -> tuple[str, ...]:
-    """Return what kept the CPUs from us; `is_alone` is False where other processes are part of the measurement."""
+    """Return what kept the CPUs from us; `is_alone` is False where processes of the same measurement share them."""
     found = []
     if between.after.wall_s - between.before.wall_s >= _SHORTEST_S:
         if (steal := between.steal_percent) is not None and steal > MAX_STEAL_PERCENT:
@@ -102,12 +104,15 @@ def disturbances(between: Between, *, is_alone: bool = True) -> tuple[str, ...]:
 
 def doubts(between: Between, warm: Warm, samples: Samples, *, is_alone: bool) -> tuple[str, ...]:
     """Return why the samples deserve doubt."""
-    found = [*disturbances(between, is_alone=is_alone)]
-    if warm.is_stable is False:
-        found.append(f"still warming up after {warm.num_steps} steps")
-    if (spread := _spread(samples.wall_s)) > MAX_SPREAD:
+    found = [*disturbances(between, is_alone=is_alone), *coldness(warm)]
+    if (spread := _spread(samples)) > MAX_SPREAD:
         found.append(f"steps vary by {100 * spread:.0f} %")
     return (*found, *brevity(samples))
+
+
+def coldness(warm: Warm) -> tuple[str, ...]:
+    """Return that steps were not yet alike when warming up had to end, if so."""
+    return (f"still warming up after {warm.num_steps} steps",) if warm.is_stable is False else ()
 
 
 def brevity(samples: Samples) -> tuple[str, ...]:
@@ -116,16 +121,10 @@ def brevity(samples: Samples) -> tuple[str, ...]:
     return (f"calling so short a step is {100 * share:.0f} % of it",) if share > MAX_CALL_SHARE else ()
 
 
-def _spread(seconds: Sequence[float]) -> float:
-    middle = stats.median(seconds)
-    return stats.mad(seconds) / middle if middle > 0 else 0.0
-
-
-def _load() -> float | None:
-    try:
-        return round(os.getloadavg()[0], 2)
-    except (AttributeError, OSError):
-        return None
+def _spread(samples: Samples) -> float:
+    """Return how much samples of the same work differ."""
+    places = [samples.wall_s[place :: samples.turn] for place in range(samples.turn)]
+    return max(stats.mad(place) / middle if (middle := stats.median(place)) > 0 else 0.0 for place in places)
 
 
 def _cpu_times(cpus: Collection[int]) -> tuple[float | None, float | None]:
@@ -140,7 +139,8 @@ def _cpu_times(cpus: Collection[int]) -> tuple[float | None, float | None]:
     for line in lines:
         name, *ticks = line.split()
         if name in wanted:
-            user, nice, system, _idle, _wait, irq, soft_irq, steal = (int(value) for value in ticks[:8])
-            busy += (user + nice + system + irq + soft_irq) * tick_s
+            # Interrupts are no process's: what ranks send each other is dealt with in them.
+            user, nice, system, _idle, _wait, _irq, _soft_irq, steal = (int(value) for value in ticks[:8])
+            busy += (user + nice + system) * tick_s
             stolen += steal * tick_s
     return busy, stolen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from functools import cache
 
@@ -9,6 +10,8 @@ import msgspec
 
 from strobe.errors import UsageError
 
+#: on others, nobody would wait for a step to end
+_DEVICE = re.compile(r"cpu|cuda(:\d+)?")
 _LIMIT_S = 120.0
 _ASK = """
 import json, torch
@@ -33,7 +36,9 @@ def find_cards(python: str) -> Cards | None:
 
 
 def refuse_missing(device: str, python: str) -> None:
-    """Raise UsageError if torch says that there is no such card."""
+    """Raise UsageError for a device that is not measured here, or if torch says that there is no such card."""
+    if not _DEVICE.fullmatch(device):
+        raise UsageError(f"--device must be cpu, cuda or cuda:N, got {device!r}")
     kind, _, number = device.partition(":")
     cards = find_cards(python) if kind == "cuda" else None
     if cards is None:

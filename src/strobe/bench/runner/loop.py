@@ -54,6 +54,8 @@ class Samples:
     wall_s: tuple[float, ...]
     cpu_s: tuple[float, ...]
     inner_loops: int
+    #: samples after which their work comes again: 1 where each has whole turns in it
+    turn: int = 1
 
 
 def _nothing(num_steps: int = 0) -> None:
@@ -61,7 +63,10 @@ def _nothing(num_steps: int = 0) -> None:
 
 
 class Loop:
-    """Counts the steps that it takes; `announce` is told before each batch of steps how many there will be."""
+    """Counts the steps that it takes; `announce` is told before each batch of steps how many there will be.
+
+    Steps come in turns of `turn`, after which their work is the same again: they are judged by whole turns only.
+    """
 
     def __init__(
         self,
@@ -71,6 +76,7 @@ class Loop:
         announce: Callable[[int], None] = _nothing,
         clocks: Clocks | None = None,
         first: int = 0,
+        turn: int = 1,
     ) -> None:
         self._step = step
         # Accelerators work on behind the back of the program; a time is true once they have caught up.
@@ -78,6 +84,7 @@ class Loop:
         self._announce = announce
         self._clocks = clocks or Clocks()
         self.index = first
+        self._turn = turn
 
     def take(self, num_steps: int) -> object:
         """Take steps without timing them; returns the last output."""
@@ -96,11 +103,11 @@ class Loop:
         before: float | None = None
         while True:
             times = self._window()
-            now = stats.median(times)
+            now = stats.middle_of_turns(times, self._turn)
             if before is not None and abs(now - before) <= _STABLE * before:
                 return Warm(num_steps=self.index - first, step_ns=now, is_stable=True)
             if wall() - began >= _WARM_UP_NS:
-                stable = None if len(times) < _WINDOW_STEPS or before is None else False
+                stable = None if len(times) < max(_WINDOW_STEPS, self._turn) or before is None else False
                 return Warm(num_steps=self.index - first, step_ns=now, is_stable=stable)
             before = now
 
@@ -109,7 +116,9 @@ class Loop:
         began = before = wall()
         times: list[float] = []
         # Of steps that are seconds long one is a window: a model that is warm after one should not cost a minute.
-        while before - began < _WARM_UP_NS and (len(times) < _WINDOW_STEPS or before - began < _WINDOW_NS):
+        while before - began < _WARM_UP_NS and (
+            len(times) < _WINDOW_STEPS or len(times) % self._turn or before - began < _WINDOW_NS
+        ):
             self.take(1)
             now = wall()
             times.append(float(now - before))
@@ -119,20 +128,23 @@ class Loop:
     def measure(self, warm: Warm, seconds: float) -> Samples:
         """Take samples for about so many seconds, without the garbage collector."""
         inner_loops = math.ceil(SAMPLE_NS / max(warm.step_ns, 1.0))
+        if inner_loops > 1:
+            inner_loops = _whole(inner_loops, self._turn)
+        turn = self._turn if inner_loops == 1 else 1
         sample_ns = max(warm.step_ns, 1.0) * inner_loops
         num_samples = min(MAX_SAMPLES, max(MIN_SAMPLES, round(seconds * 1e9 / sample_ns)))
         with _no_garbage_collection():
-            return self._samples(num_samples, inner_loops)
+            return self._samples(_whole(num_samples, turn), inner_loops, turn)
 
-    def _samples(self, num_samples: int, inner_loops: int) -> Samples:
+    def _samples(self, num_samples: int, inner_loops: int, turn: int = 1) -> Samples:
         step, fence, index = self._step, self._fence, self.index
         wall, cpu = self._clocks.wall, self._clocks.cpu
         walls, cpus = [0] * num_samples, [0] * num_samples
         self._announce(num_samples * inner_loops)
         for sample in range(num_samples):
             cpu_began, began = cpu(), wall()
-            for turn in range(index, index + inner_loops):
-                step(turn)
+            for number in range(index, index + inner_loops):
+                step(number)
             fence()
             walls[sample] = wall() - began
             cpus[sample] = cpu() - cpu_began
@@ -143,7 +155,13 @@ class Loop:
             wall_s=tuple(ns * scale for ns in walls),
             cpu_s=tuple(ns * scale for ns in cpus),
             inner_loops=inner_loops,
+            turn=turn,
         )
+
+
+def _whole(number: int, turn: int) -> int:
+    """Return the least number of whole turns that has so many."""
+    return -(-number // turn) * turn
 
 
 @contextmanager

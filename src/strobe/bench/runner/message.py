@@ -48,6 +48,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     #: when a search that could go on for long has to come to its end: `time.monotonic()`, which processes share
     until: float
     seat: Seat = Seat()
+    #: whether no other process of this measurement has the same CPUs
+    is_alone: bool = True
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 Node 0 listens where `--master` says for as long as a session lasts. Which row is next, and whether there is time for
 it, is for it alone to decide: clocks and failures of two nodes never agree by themselves. Before a repeat it names the
 row and the ports at which the processes of this repeat meet. Who fails says so at once, and then all end the repeat
-instead of waiting for processes that are gone; the next row begins afresh. Messages are lines of JSON.
+instead of waiting for processes that are gone; the next row begins afresh. How they talk is in `line`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import msgspec
-
 from strobe.bench.records import NOT_HERE
 from strobe.bench.runner.group import free_ports_above, listen
+from strobe.bench.runner.line import SEND_LIMIT_S, CallOff, Done, End, Gone, Hello, Line, Message, Turn
 from strobe.bench.runner.message import Meeting, Outcome
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.process import Failure, join_ranks
@@ -26,99 +25,11 @@ from strobe.errors import Error, UsageError
 #: how long nodes wait for each other at the beginning
 _PATIENCE_S = 300.0
 _RETRY_S = 0.1
-_SEND_LIMIT_S = 20.0
 #: what a node may take longer than its limit, for starting and ending its processes
 _GRACE_S = 60.0
 _LOOK_S = 0.05
-_MAX_BYTES = 1 << 20
 _MAX_TEXT = 10_000
 _CALLED_OFF = "called off"
-
-
-class Hello(msgspec.Struct, frozen=True, tag=True):
-    """Who it is that has connected."""
-
-    node: int
-
-
-class Turn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """One repeat of one row; `seal` is that of node 0's code."""
-
-    number: int
-    key: str
-    batch_size: int
-    seal: str
-    #: of the row, from 0
-    repeat: int
-    meeting: Meeting
-
-
-class CallOff(msgspec.Struct, frozen=True, tag=True):
-    """A turn has failed elsewhere."""
-
-    number: int
-
-
-class End(msgspec.Struct, frozen=True, tag=True):
-    """No turn comes any more."""
-
-
-class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A node is done with a turn: what its ranks found, or how it failed."""
-
-    number: int
-    found: Outcome | str
-
-
-Message = Hello | Turn | CallOff | End | Done
-
-
-class Gone(Exception):
-    """Nobody is at the other end any more, or somebody who does not speak as we do."""
-
-
-class Line:
-    """Messages over a connection, whole ones only."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        # A machine that lost its power never says goodbye.
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
-            if hasattr(socket, name):
-                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-        connection.settimeout(_SEND_LIMIT_S)
-        self._connection = connection
-        self._buffer = b""
-
-    def send(self, message: Message) -> None:
-        try:
-            self._connection.sendall(msgspec.json.encode(message) + b"\n")
-        except OSError as exc:
-            raise Gone(str(exc)) from exc
-
-    def receive(self, wait_s: float | None = 0.0) -> Message | None:
-        """Return the next message, None if there is none in time; None waits for ever. Raises Gone."""
-        while b"\n" not in self._buffer:
-            if not select.select([self._connection], [], [], wait_s)[0]:
-                return None
-            try:
-                part = self._connection.recv(1 << 16)
-            except OSError as exc:
-                raise Gone(str(exc)) from exc
-            if not part or len(self._buffer) > _MAX_BYTES:
-                raise Gone("the connection was closed")
-            self._buffer += part
-        text, _, self._buffer = self._buffer.partition(b"\n")
-        try:
-            # mypy knows no union as the type of a type.
-            message: Message = msgspec.json.decode(text, type=Message)
-        except msgspec.DecodeError as exc:
-            raise Gone(f"it says what is no message ({exc})") from exc
-        return message
-
-    def close(self) -> None:
-        self._connection.close()
-
 
 #: measures this node's part, given where the processes meet and whom to ask whether another node has failed
 Part = Callable[[Meeting, Callable[[], str | None]], Outcome | Failure]
@@ -251,7 +162,7 @@ class Leader:
 
     def _welcome(self, line: Line) -> None:
         try:
-            message = line.receive(_SEND_LIMIT_S)
+            message = line.receive(SEND_LIMIT_S)
         except Gone:
             message = None
         if isinstance(message, Hello) and message.node > 0:
@@ -339,7 +250,7 @@ def _connect(host: str, port: int) -> socket.socket:
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         try:
-            return socket.create_connection((host, port), timeout=_SEND_LIMIT_S)
+            return socket.create_connection((host, port), timeout=SEND_LIMIT_S)
         except OSError as exc:  # node 0 has not got so far yet
             if time.monotonic() > deadline:
                 raise Error(f"node 0 does not answer at {host}:{port} ({exc}); run the same command there") from exc

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from dataclasses import dataclass, field
@@ -61,8 +62,8 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("repeats", "seconds", "threads", "timeout_s"):
-            if getattr(self, name) <= 0:
-                raise UsageError(f"{name} must be positive, got {getattr(self, name)}")
+            if not 0 < getattr(self, name) < math.inf:
+                raise UsageError(f"{name} must be a number above 0, got {getattr(self, name)}")
         if self.master is not None and not self.master.rpartition(":")[2].isdecimal():
             raise UsageError(f"--master must be HOST:PORT, got {self.master!r}")
         if self.node < 0:

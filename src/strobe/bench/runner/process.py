@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from strobe.bench.machine import usable_cpus
 from strobe.bench.records import NOT_HERE
 from strobe.bench.runner.device import find_shortage
 from strobe.bench.runner.group import free_ports, variables
@@ -26,6 +27,7 @@ from strobe.bench.runner.launcher import without_launcher
 from strobe.bench.runner.memory import TreeMemory, available_bytes, descendants
 from strobe.bench.runner.message import Job, Meeting, Outcome, Seat
 from strobe.bench.runner.options import Cell, Options
+from strobe.bench.runner.software import thread_variables
 from strobe.bench.spec import Benchmark
 
 _POLL_S = 0.05
@@ -37,7 +39,6 @@ _END_LIMIT_S = 30.0
 _LEAVE_S = 5.0
 #: of a process's time, for searches in it; the rest is for writing down what they found
 _SEARCH_SHARE = 0.9
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,24 @@ def run_repeat(
     try:
         directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
         try:
-            return _run_in(directory, _plan(directory, cell, options, is_checked, meeting), options, blame)
+            outcome = _run_in(directory, _plan(directory, cell, options, is_checked, meeting), options, blame)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
     except (OSError, msgspec.DecodeError) as exc:  # a full disk, no ports, an outcome that is none
         return Failure(f"{type(exc).__name__}: {exc}")
+    if isinstance(outcome, Failure):
+        return outcome
+    noisy = (*outcome.repeat.noisy, *crowding(cell.benchmark, options))
+    return msgspec.structs.replace(outcome, repeat=msgspec.structs.replace(outcome.repeat, noisy=noisy))
+
+
+def crowding(benchmark: Benchmark, options: Options) -> tuple[str, ...]:
+    """Return that processes or threads of a repeat have to take turns on the CPUs, if so."""
+    cpus = usable_cpus()
+    for name, count in (("processes", benchmark.devices), ("threads", options.threads)):
+        if count > cpus > 0:
+            return (f"{count} {name} share {cpus} CPU{'s' if cpus > 1 else ''}",)
+    return ()
 
 
 def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
@@ -127,6 +141,7 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeti
             parent_pid=os.getpid(),
             until=time.monotonic() + _SEARCH_SHARE * options.timeout_s,
             seat=msgspec.structs.replace(seat, rank=options.node * per_node + local_rank),
+            is_alone=per_node == 1 or per_node * threads <= len(cpus),
         )
         for local_rank in range(per_node)
     ]
@@ -159,7 +174,6 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
         for number, job in enumerate(jobs):
             path = directory / f"job-{number}.json"
             path.write_bytes(msgspec.json.encode(job))
-            threads = {name: str(job.threads) for name in _THREAD_VARIABLES}
             with (directory / f"log-{number}.txt").open("wb") as log:
                 workers.append(
                     subprocess.Popen(
@@ -167,7 +181,11 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=log,
-                        env={**without_launcher(os.environ), **threads, **variables(job.seat)},
+                        env={
+                            **without_launcher(os.environ),
+                            **thread_variables(job.threads),
+                            **variables(job.seat),
+                        },
                         start_new_session=True,
                     )
                 )
@@ -184,7 +202,9 @@ def _wait(
     blame: Callable[[], str | None],
 ) -> str | None:
     """Wait until all are done or one has failed; returns why they must end, if they must."""
-    limit = options.memory_limit_bytes or round(_MEMORY_SHARE * available_bytes())
+    limit = options.memory_limit_bytes
+    if limit is None:
+        limit = round(_MEMORY_SHARE * available_bytes())
     deadline = time.monotonic() + options.timeout_s
     memory = TreeMemory(worker.pid for worker in workers)
     # A list: all are asked, so that a death is seen also behind one that lives.
@@ -246,15 +266,14 @@ def _last_lines(directory: Path, rank: int) -> list[str]:
 
 
 def join_ranks(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return rank 0's outcome with the memory of all ranks, the cards' too, their machines, and the worst check."""
+    """Return rank 0's outcome with the memory of all ranks and cards, their machines, and the first wrong check."""
     first = outcomes[0]
-    checks = [outcome.correctness for outcome in outcomes if outcome.correctness is not None]
-    wrong = next((check for check in checks if not check.is_correct), None)
+    checks = [outcome.correctness for outcome in outcomes if outcome.correctness]
     peak = sum(outcome.repeat.peak_rss_bytes for outcome in outcomes)
     cards = [size for outcome in outcomes if (size := outcome.repeat.peak_card_bytes) is not None]
     return msgspec.structs.replace(
         first,
-        correctness=wrong or first.correctness,
+        correctness=next((check for check in checks if not check.is_correct), first.correctness),
         machines=tuple(dict.fromkeys(name for outcome in outcomes for name in outcome.machines)),
         repeat=msgspec.structs.replace(
             first.repeat, peak_rss_bytes=peak, peak_card_bytes=sum(cards) if cards else None

@@ -1,4 +1,4 @@
-"""From outcomes to a record: scores, latency, the worst check, energy. Pure."""
+"""From outcomes to a record: scores, latency, the check, energy. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from strobe.bench import latency, stats
-from strobe.bench.records import SERVING, Correct, Environment, Latency, LatencyStatus, Record, Repeat, make_id
+from strobe.bench import latency
+from strobe.bench.records import SERVING, THROUGHPUT, Environment, Latency, LatencyStatus, Record, Repeat, make_id
 from strobe.bench.runner.message import Outcome, Served
 from strobe.bench.runner.options import Cell, Options, reproduce
 from strobe.bench.spec import Units
 from strobe.bench.workload import Work
 
-THROUGHPUT = "throughput"
 _NO_TIME = "no rate of queries was found within the latency limit before time was up; more of it: --timeout"
 _NO_RATE = "no rate of queries keeps the latency limit"
 _UNDECIDED = (
@@ -23,9 +22,8 @@ _UNDECIDED = (
 _WORST_FIRST: tuple[LatencyStatus, ...] = ("missed", "undecided", "met")
 
 
-def score(work: Work, wall_s: Sequence[float], units: Units) -> float:
-    """Return the work per second of the middle step."""
-    step_s = stats.median(wall_s)
+def score(work: Work, step_s: float, units: Units) -> float:
+    """Return the work per second of steps that take so long."""
     amount = {"ex/s": work.examples, "TF/s": work.flops / 1e12, "GB/s": work.bytes / 1e9}[units]
     return amount / step_s
 
@@ -78,14 +76,14 @@ def fill_record(record: Record, cell: Cell, outcomes: Sequence[Outcome], error: 
         record,
         repeats=repeats,
         work=work,
-        correctness=_worst([outcome.correctness for outcome in outcomes]),
+        correctness=next((outcome.correctness for outcome in outcomes if outcome.correctness), None),
         environment=environment,
     )
     if record.metric == SERVING:
         return _fill_serving(known, outcomes)
     return msgspec.structs.replace(
         known,
-        samples=tuple(score(work, repeat.wall_s, cell.benchmark.units) for repeat in repeats),
+        samples=tuple(score(work, repeat.step_s, cell.benchmark.units) for repeat in repeats),
         latency=_latency(cell, repeats),
         energy_j_per_example=_energy(work, repeats),
     )
@@ -110,11 +108,6 @@ def _status(served: Served) -> LatencyStatus:
 def _latency(cell: Cell, repeats: Sequence[Repeat]) -> Latency | None:
     limit = cell.benchmark.latency
     return None if limit is None else latency.judge_repeats(repeats, limit)
-
-
-def _worst(checks: Sequence[Correct | None]) -> Correct | None:
-    known = [check for check in checks if check is not None]
-    return next((check for check in known if not check.is_correct), known[0] if known else None)
 
 
 def _energy(work: Work, repeats: Sequence[Repeat]) -> float | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import msgspec
 
 from strobe.bench import machine
 from strobe.bench.records import Environment, Record
-from strobe.bench.registry import is_sealed
+from strobe.bench.registry import sealed_keys
 from strobe.bench.runner.device import names_of
 from strobe.bench.runner.message import Meeting, Outcome
 from strobe.bench.runner.nodes import Follower, Leader
@@ -27,7 +26,6 @@ from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.process import Failure, run_repeat
 from strobe.bench.runner.rows import blank_record, fill_record
 from strobe.bench.seal import make_seal
-from strobe.bench.user_file import is_file_name
 from strobe.errors import Error
 
 _SAME = "the same command with the same files and version of Strobe has to run on all nodes"
@@ -68,7 +66,7 @@ class _Row:
     durations_s: list[float] = field(default_factory=list)
 
 
-#: measures a row for the so-manieth time, from 0
+#: takes a repeat of a row, numbered from 0
 _Measure = Callable[[_Row, int], Outcome | Failure]
 
 
@@ -102,12 +100,16 @@ class _Session:
         self._keep = keep
         self._began = time.monotonic()
         # One moment for all: it is what a session is known by, and rows of several repositories belong to one.
-        moment = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        moment = machine.moment()
         environments = {
             source: msgspec.structs.replace(machine.describe(source=source), started_at=moment)
             for source in {_source_of(cell) for cell in cells}
         }
-        self._rows = [_begin(cell, options, environments[_source_of(cell)]) for cell in cells]
+        sealed = sealed_keys((cell.benchmark for cell in cells), options.files)
+        self._rows = [
+            _begin(cell, options, environments[_source_of(cell)], is_sealed=cell.benchmark.key in sealed)
+            for cell in cells
+        ]
 
     def run(self) -> None:
         options = self._options
@@ -218,11 +220,10 @@ def _fill(row: _Row) -> Record:
 
 def _source_of(cell: Cell) -> Path:
     """Return the file whose repository the result belongs to."""
-    module = cell.benchmark.workload.rpartition(":")[0]
-    return Path(module) if is_file_name(module) else Path(machine.__file__)
+    return cell.benchmark.file or Path(machine.__file__)
 
 
-def _begin(cell: Cell, options: Options, environment: Environment) -> _Row:
+def _begin(cell: Cell, options: Options, environment: Environment, *, is_sealed: bool) -> _Row:
     """Return the row before anything is measured; it has failed already if nobody could tell what it measures.
 
     Its cards are known before, too, so that a row that fails belongs to the same system as those that do not.
@@ -230,7 +231,7 @@ def _begin(cell: Cell, options: Options, environment: Environment) -> _Row:
     environment = machine.on_cards(environment, names_of(options.device, cell.benchmark.devices, options.python))
     try:
         found = make_seal(cell.benchmark)
-        carried = found.text if is_sealed(cell.benchmark, options.files) else found.text_of_specification
+        carried = found.text if is_sealed else found.text_of_specification
     except (Error, ImportError, OSError, SyntaxError, TypeError, ValueError) as exc:
         failure = Failure(f"cannot be sealed: {type(exc).__name__}: {exc}")
         return _Row(cell, blank_record(cell, options, environment, ""), failure=failure)

@@ -24,6 +24,8 @@ _SWITCHES = (
     *("TORCH", "PYTORCH_", "ATEN_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_"),
     *("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD"),
 )
+#: those by which libraries are told their number of threads
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 #: parts of the way to the measurement, not of how it is made; which card it was is the hardware's to say
 _IGNORED = ("_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "PYTORCH_KERNEL_CACHE_PATH")
 #: a compiler that does not answer within it is not named
@@ -53,7 +55,7 @@ def describe(threads: int) -> dict[str, str]:
         if number := torch.backends.cudnn.version():
             found["cudnn"] = str(number)
     # Whether or not this workload has kernels in C: what rows of one session say must not differ for that.
-    found["c_compiler"] = _describe_compiler(path) if (path := find_compiler()) else ""
+    found["c_compiler"] = compiler_name()
     return {name: value for name, value in found.items() if value}
 
 
@@ -66,6 +68,11 @@ def switches(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if shown[name] == value}
 
 
+def thread_variables(threads: int) -> dict[str, str]:
+    """Return the variables that hold a process which is started with them to so many threads."""
+    return dict.fromkeys(_THREADS, str(threads))
+
+
 def find_compiler() -> str | None:
     """Return the C compiler that our own kernels are built with, None if there is none.
 
@@ -75,8 +82,13 @@ def find_compiler() -> str | None:
     return shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
 
 
-def _describe_compiler(path: str) -> str:
-    """Return name and version, such as `gcc 12.2.0`: what it is, not the name that it was called by."""
+def compiler_name() -> str:
+    """Return name and version of the C compiler, such as `gcc 12.2.0`: what it is, not the name that it was called by.
+
+    Empty if there is none, or it does not say.
+    """
+    if (path := find_compiler()) is None:
+        return ""
     try:
         done = subprocess.run(
             [path, "--version"],

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from strobe.bench import registry, serving, stats
+from strobe.bench import registry, serving
 from strobe.bench.energy import open_meter
 from strobe.bench.records import NOT_HERE, Correct, Repeat
 from strobe.bench.runner import conditions, software
@@ -100,10 +100,16 @@ class _Measurement:
             repeat = Repeat(wall_s=(), cpu_s=(), peak_rss_bytes=self._memory.read_bytes())
         else:
             leader = Leader(job.seat)
-            loop = Loop(workload.step, fence=_fence(job.device), announce=leader.announce, first=CHECKED_STEP + 1)
+            loop = Loop(
+                workload.step,
+                fence=_fence(job.device),
+                announce=leader.announce,
+                first=CHECKED_STEP + 1,
+                turn=getattr(workload, "turn", 1),
+            )
             repeat = self._measure(loop, loop.warm_up())
             if job.scenario == "serving":
-                served = self._serve(loop, stats.median(repeat.wall_s))
+                served = self._serve(loop, repeat.step_s)
                 if served.is_cut:
                     repeat = msgspec.structs.replace(repeat, noisy=(*repeat.noisy, _CUT))
             leader.close()
@@ -143,9 +149,7 @@ class _Measurement:
         before = conditions.look(job.cpus)
         samples = loop.measure(warm, job.seconds)
         between = conditions.Between(before, conditions.look(job.cpus), len(job.cpus) or os.cpu_count() or 1)
-        return _repeat(
-            samples, warm, between, self._memory, meter.joule() if meter else None, is_group=job.seat.size > 1
-        )
+        return _repeat(samples, warm, between, self._memory, meter.joule() if meter else None, is_alone=job.is_alone)
 
     def _serve(self, loop: Loop, step_s: float) -> Served:
         limit = self._benchmark.latency
@@ -182,19 +186,20 @@ def _repeat(
     memory: PeakMemory,
     energy_j: float | None,
     *,
-    is_group: bool,
+    is_alone: bool,
 ) -> Repeat:
     return Repeat(
         wall_s=samples.wall_s,
         cpu_s=samples.cpu_s,
         inner_loops=samples.inner_loops,
+        turn=samples.turn,
         warmup_steps=warm.num_steps + CHECKED_STEP + 1,
         peak_rss_bytes=memory.read_bytes(),
         load_before=between.before.load,
         load_after=between.after.load,
         steal_percent=between.steal_percent,
         energy_j=energy_j,
-        noisy=conditions.doubts(between, warm, samples, is_alone=not is_group),
+        noisy=conditions.doubts(between, warm, samples, is_alone=is_alone),
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import msgspec
 
 from strobe.bench.compare import Side
-from strobe.bench.records import Environment, Record, make_id
+from strobe.bench.records import THROUGHPUT, Environment, Record, make_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _record(number: int, samples: Sequence[float], commit: str) -> Record:
         id=make_id(),
         benchmark=f"simulated/ootb/inference/{number}",
         subject="OOTB",
-        metric="throughput",
+        metric=THROUGHPUT,
         unit="ex/s",
         better="more",
         version=1,

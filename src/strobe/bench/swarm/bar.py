@@ -37,14 +37,14 @@ class Bar:
         self._stream.flush()
 
 
-def bar_text(done: int, total: int, elapsed_s: float, width: int = _WIDTH) -> str:
+def bar_text(done: int, total: int, elapsed_s: float) -> str:
     """Return the line: ` 50%|#####     | 512/1024 [00:10<00:10, 51.20it/s]`."""
     share = done / total if total else 1.0
     rate = done / elapsed_s if elapsed_s > 0 else 0.0
     left = _clock_text((total - done) / rate) if rate else "?"
     speed = f"{rate:5.2f}it/s" if rate >= 1 or not rate else f"{1 / rate:5.2f}s/it"
     tail = f"| {done}/{total} [{_clock_text(elapsed_s)}<{left}, {speed}]"
-    room = max(width - len(tail) - 5, 8)
+    room = max(_WIDTH - len(tail) - 5, 8)
     filled = int(share * room)
     return f"{share:4.0%}|{'█' * filled}{' ' * (room - filled)}{tail}"
 

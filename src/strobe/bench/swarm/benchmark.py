@@ -14,11 +14,10 @@ from pathlib import Path
 import msgspec
 
 from strobe.bench import machine, stats
-from strobe.bench.load.report import format_samples
 from strobe.bench.records import Better, Record, format_number, make_id
 from strobe.bench.swarm.program import Listener, Outcome, Program
 from strobe.bench.swarm.subject import STROBE, Subject
-from strobe.bench.table import markdown
+from strobe.bench.table import format_samples, markdown
 from strobe.errors import UsageError
 
 #: of what is measured: records of two versions are not compared

@@ -7,7 +7,7 @@ from strobe.errors import UsageError
 _WANTED = 1 << 15
 
 
-def increase(wanted: int = _WANTED) -> str:
+def increase() -> str:
     """Raise the limit of this process and those it starts; return what was done, in hivemind's words."""
     try:
         import resource
@@ -15,7 +15,7 @@ def increase(wanted: int = _WANTED) -> str:
         return "File limit left as it is - this system has none for sockets"
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # The hard limit is the system's: it is not lowered, and raised only if that is allowed.
-    new = max(soft, wanted if hard == resource.RLIM_INFINITY else min(wanted, hard))
+    new = max(soft, _WANTED if hard == resource.RLIM_INFINITY else min(_WANTED, hard))
     resource.setrlimit(resource.RLIMIT_NOFILE, (new, hard))
     return f"Increasing file limit - soft {soft}=>{new}, hard {hard}=>{hard}"
 

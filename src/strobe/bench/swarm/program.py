@@ -37,7 +37,6 @@ class Phase:
     seconds: float
     cpu_s: float
     memory_bytes: int
-    num_processes: int
     figures: Mapping[str, float]
 
 
@@ -189,7 +188,7 @@ class _Conversation:
         elif isinstance(event, Ended):
             now = usage.of_tree(self._process.pid)
             used_s = now.cpu_s - self._before.cpu_s
-            phase = Phase(event.phase, event.seconds, used_s, now.memory_bytes, now.num_processes, event.figures)
+            phase = Phase(event.phase, event.seconds, used_s, now.memory_bytes, event.figures)
             self.phases[event.phase] = phase
             self._listener.ended(phase)
             self.write(b"\n")

@@ -13,7 +13,6 @@ class Usage:
 
     cpu_s: float = 0.0
     memory_bytes: int = 0
-    num_processes: int = 0
 
 
 def of_tree(pid: int) -> Usage:
@@ -23,7 +22,7 @@ def of_tree(pid: int) -> Usage:
         tree = [root, *root.children(recursive=True)]
     except psutil.NoSuchProcess:
         return Usage()
-    cpu_s, memory_bytes, num_processes = 0.0, 0, 0
+    cpu_s, memory_bytes = 0.0, 0
     for process in tree:
         try:
             # Those of children are counted when a child has ended and was waited for, so nothing counts twice.
@@ -34,8 +33,7 @@ def of_tree(pid: int) -> Usage:
             memory_bytes += _memory_bytes(process)
         except psutil.NoSuchProcess:
             continue
-        num_processes += 1
-    return Usage(cpu_s, memory_bytes, num_processes)
+    return Usage(cpu_s, memory_bytes)
 
 
 def _memory_bytes(process: psutil.Process) -> int:

@@ -23,8 +23,11 @@ from strobe.bench.workloads.task import Batch, Task, settle_statistics
 RING = 4
 #: examples that batch norms get their statistics from
 _SETTLING = 4
-#: of the reference, at least: what two of them happen to have in common says little about how much examples differ
-_EXAMPLES = 4
+#: that are judged together, whatever the batch: of a few, both their error and how much they differ are luck; of large
+#: models so many only as a reference in 64 bits has time for
+_EXAMPLES, _FEWEST_EXAMPLES, _REFERENCE_FLOPS = 64, 4, 200e9
+#: batches whose work differs by more than this are not alike
+_ALIKE = 0.01
 
 
 class _Ootb:
@@ -67,6 +70,12 @@ class _Ootb:
     def batch(self, index: int) -> Batch:
         return self.ring[index % len(self.ring)]
 
+    @property
+    def turn(self) -> int:
+        """Steps after which their work comes again: the whole ring, unless its batches are alike."""
+        flops = [self.task.flops(batch).forward for batch in self.ring]
+        return len(self.ring) if max(flops) > (1 + _ALIKE) * min(flops) else 1
+
     def work(self) -> Work:
         works = [self.task.work(self.model, batch, self.is_training) for batch in self.ring]
         return Work(
@@ -86,29 +95,38 @@ class OotbInference(_Ootb):
     is_training = False
 
     def step(self, index: int) -> Any:
-        with torch.inference_mode():
-            return self.task.infer(self.model, self.batch(index))
+        return self.answer(self.batch(index))
 
-    def reference(self, index: int) -> Any:
-        """Give what the step ought to and, if these are few examples, those of the next steps, for their spread."""
+    def answer(self, batch: Batch) -> Any:
+        """Answer a batch as it is measured."""
+        with torch.inference_mode():
+            return self.task.infer(self.model, batch)
+
+    def num_checked(self, batch: Batch) -> int:
+        """Return how many batches like this one are judged together."""
+        size = len(batch.inputs[0])
+        affordable = int(_REFERENCE_FLOPS * size / self.task.flops(batch).forward)
+        return -(-min(_EXAMPLES, max(_FEWEST_EXAMPLES, affordable)) // size)
+
+    def _further(self, count: int) -> list[Batch]:
+        """Draw batches that are checked and never measured."""
+        return self._draw(np.random.default_rng([self.seed, 5]), len(self.ring[0].inputs[0]), count)
+
+    def reference(self, index: int) -> list[Any]:
+        """Give what the step ought to, and then the same of the further batches that are checked."""
         dtype = self.task.reference_dtype
         model = self.build_model(dtype)
-
-        def answer(step: int) -> Any:
-            return self.task.infer(model, self.batch(step).to(self.device, dtype))
-
+        first = self.batch(index)
+        batches = [first, *self._further(self.num_checked(first) - 1)]
         with torch.inference_mode():
-            output = answer(index)
-            if not isinstance(output, torch.Tensor):
-                return output
-            following = range(index + 1, index + -(-_EXAMPLES // len(output)))
-            others = [other for other in map(answer, following) if other.shape == output.shape]
-            return torch.cat([output, *others])
+            return [self.task.infer(model, batch.to(self.device, dtype)) for batch in batches]
 
-    def check(self, output: torch.Tensor, reference: torch.Tensor) -> Correctness:
-        # Further examples of the reference count as if they erred like the first.
-        errors = [output - reference[: len(output)]] * (len(reference) // len(output))
-        return compare_outputs(reference + torch.cat(errors), reference, self.tolerance, self.reference_name)
+    def check(self, output: torch.Tensor, reference: list[torch.Tensor]) -> Correctness:
+        outputs = [output, *map(self.answer, self._further(len(reference) - 1))]
+        # Those of another shape, of longer texts, have no mean in common with the first.
+        alike = [place for place, one in enumerate(reference) if one.shape == reference[0].shape]
+        found, expected = (torch.cat([side[place] for place in alike]) for side in (outputs, reference))
+        return compare_outputs(found, expected, self.tolerance, self.reference_name)
 
 
 class OotbTraining(_Ootb):

@@ -93,9 +93,9 @@ class OptimizedInference(OotbInference):
         rng = np.random.default_rng([self.seed, 2])
         return [self.task.draw(rng, _CALIBRATION).to(self.device, self.task.dtype) for _ in range(4)]
 
-    def step(self, index: int) -> Any:
+    def answer(self, batch: Batch) -> Any:
         with torch.inference_mode():
-            return self.task.infer(self.run, self.batch(index))
+            return self.task.infer(self.run, batch)
 
 
 class OptimizedTraining(OotbTraining):

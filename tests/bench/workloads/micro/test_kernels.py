@@ -21,7 +21,7 @@ from strobe.bench.workloads.micro.layers import LAYERS
 from strobe.bench.workloads.micro.linear import LinearTask, take_own_product
 from strobe.bench.workloads.micro.linear import forward as linear_forward
 from strobe.bench.workloads.micro.memory import memory
-from strobe.bench.workloads.micro.optimizer_step import optimizer_step
+from strobe.bench.workloads.micro.optimizer_step import Rule, optimizer_step
 from strobe.bench.workloads.ootb import OotbInference, OotbTraining
 from strobe.bench.workloads.optimized import OptimizedInference
 from strobe.errors import Error
@@ -43,9 +43,6 @@ KERNELS: dict[str, Callable[[], Workload]] = {
     "copy": partial(memory, "copy", 1, tolerance=0),
     "triad": partial(memory, "triad", 1, tolerance=1e-6),
     "read": partial(memory, "read", 1, tolerance=1e-5),
-    "sgd": partial(optimizer_step, "sgd", (300, 40), tolerance=1e-3),
-    "momentum": partial(optimizer_step, "momentum", (300, 40), tolerance=1e-3),
-    "adamw": partial(optimizer_step, "adamw", (300, 40), tolerance=1e-3),
 }
 
 
@@ -57,6 +54,18 @@ def test_kernels_compute_what_they_say(name: str) -> None:
         verdict = workload.check(output, workload.reference(index))
         assert verdict.is_correct, verdict
         assert not workload.check(output * 1.5, workload.reference(index)).is_correct
+
+
+@pytest.mark.parametrize("rule", ["sgd", "momentum", "adamw"])
+def test_optimizers_take_the_steps_that_they_say(rule: Rule) -> None:
+    workload = set_up(optimizer_step(rule, (300, 40), tolerance=1e-3), batch_size=1)
+    for index in range(3):
+        output = workload.step(index)
+        verdict = workload.check(output, workload.reference(index))
+        assert verdict.is_correct, verdict
+        assert not workload.check(output, workload.reference(index) * 1.5).is_correct
+    workload.step(3)
+    assert not workload.check(None, workload.reference(2)).is_correct
 
 
 @pytest.mark.parametrize("name", ["gemm, forward", "gemm, gradient", "attention"])

@@ -18,6 +18,13 @@ function comparisonTable(found, nameA, nameB) {
   return h("div", { class: "card scroll" }, h("table", { class: "folding compared" }, h("thead", {}, h("tr", {}, heads.map(([name, kind]) => h("th", { class: kind, scope: "col" }, name)))), h("tbody", {}, body)));
 }
 
+/** Rows that are not compared, and why: none goes missing in silence. */
+function leftOutRows(found) {
+  if (!found.left_out.length) return [];
+  const rows = found.left_out.map((one) => h("li", {}, one.name, h("span", { class: "dim" }, `: ${one.reason}`)));
+  return [h("details", { open: rows.length <= 5, class: "left-out" }, h("summary", {}, `Not compared: ${rows.length}`), h("ul", {}, rows))];
+}
+
 function comparisonHint(row, nameA, nameB) {
   return h("div", {}, h("b", {}, `${speedup(row.speedup)} (${row.bounds_text})`), definitions([
     ["p", row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)],
@@ -39,6 +46,7 @@ function implementationsView() {
   return orNothing(systems.map((system) => h("section", {},
     h("div", { class: "intro" }, h("h2", {}, system.title), h("p", {}, geomeanText(system.pairs))),
     comparisonTable(system.pairs, "OOTB", "Optimized"),
+    leftOutRows(system.pairs),
   )));
 }
 
@@ -71,6 +79,7 @@ function chosenComparison(comparisons, name) {
     place.replaceChildren(
       h("p", {}, geomeanText(found)),
       found.rows.length ? comparisonTable(found, "A", "B") : h("div", { class: "card empty" }, "There is no row in common."),
+      ...leftOutRows(found),
       h("h2", {}, "What differs"),
       environmentTable(found.environment, "A", "B"),
     );

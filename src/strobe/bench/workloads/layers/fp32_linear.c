@@ -167,6 +167,7 @@ void fp32_lay_out(const float *w, long row, long column, long n, long k, float *
 void fp32_linear(const float *x, const float *w, const float *bias, float *y, long m, long n, long k, int is_relu,
                  float *packed, int threads) {
     float least = is_relu ? 0 : NAN; /* nothing is below NaN, nor is NaN below anything: it stays */
+    if (m == 0 || n == 0) return; /* nothing to share among threads */
 #pragma omp parallel num_threads(threads)
     {
         interleave(x, k, 1, m, k, packed);
@@ -177,6 +178,7 @@ void fp32_linear(const float *x, const float *w, const float *bias, float *y, lo
 /* y [m, n] = x [m, k] w [k, n] of matrices whose rows and columns are any steps apart; panels [k, n rounded up to a vector] is room. */
 void fp32_product(const float *x, long x_row, long x_column, const float *w, long w_row, long w_column, float *y, long m, long n,
                   long k, float *packed, float *panels, int threads) {
+    if (m == 0 || n == 0) return;
 #pragma omp parallel num_threads(threads)
     {
         if (x_column == 1) interleave(x, x_row, 1, m, k, packed);

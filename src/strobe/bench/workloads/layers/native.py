@@ -29,7 +29,10 @@ _FLAGS = ("-O3", "-march=native", *_REORDER, "-fopenmp", "-shared", "-fPIC")
 
 @cache
 def load_kernels(name: str) -> ctypes.CDLL:
-    """Compile `name`.c of this package; raises NotHere without a compiler or on a processor that lacks AVX2."""
+    """Compile `name`.c of this package and load it.
+
+    Raises NotHere without a compiler, on a processor that lacks AVX2, or where nothing in TMPDIR can be executed.
+    """
     source = Path(__file__).with_name(f"{name}.c")
     compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
@@ -42,8 +45,15 @@ def load_kernels(name: str) -> ctypes.CDLL:
         if result.returncode:
             if "AVX" not in torch.backends.cpu.get_cpu_capability():
                 raise NotHere(f"{source.name} is written for processors with AVX2, which this one lacks")
-            raise Error(f"{compiler} cannot compile {source.name}: {' '.join(result.stderr.split())[:300]}")
-        return ctypes.CDLL(str(library))
+            said = " ".join(result.stderr.split())[:300] or "it said nothing"
+            raise Error(f"{compiler} cannot compile {source.name}: {said}")
+        try:
+            return ctypes.CDLL(str(library))
+        except OSError as exc:
+            raise NotHere(
+                f"{source.name} cannot be loaded from {directory} ({exc}); if that is on a file system without exec, "
+                "set TMPDIR to another"
+            ) from exc
 
 
 def address(tensor: torch.Tensor) -> ctypes.c_void_p:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from strobe.bench.spec import Benchmark
-from strobe.bench.workloads.family import OWN_PRODUCTS, Family
+from strobe.bench.workloads.changes import INT8_LINEAR, OWN_LINEAR, OWN_PRODUCTS
+from strobe.bench.workloads.family import Family
 
 _FUSED = (
     "padding is dropped: tokens and regions of all questions in one row",
@@ -23,12 +24,9 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         tier="ci",
         batch_sizes=(4,),
         max_batch=256,
-        fp32=(*_FUSED, "on CPUs: linear layers by a kernel of our own, weights laid out beforehand"),
+        fp32=(*_FUSED, OWN_LINEAR),
         int8_tolerance=0.16,  # errs by 0.10 to 0.11
-        int8=(
-            *_FUSED,
-            "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per token",
-        ),
+        int8=(*_FUSED, INT8_LINEAR),
     ),
     *_family.precisions("base-vqa", {"config": "base"}, batch_size=64, max_batch=256, changes=_FUSED),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark
+from strobe.bench.workloads.changes import CONVOLUTIONS, CONVOLUTIONS_IN_16_BITS, int8_convolutions
 from strobe.bench.workloads.family import Family
 
 _family = Family(
@@ -14,21 +15,8 @@ _family = Family(
 )
 _sizes = partial(
     _family.sizes,
-    fp32=(
-        "batch norms folded into convolutions",
-        "on CPUs: convolutions by a kernel of our own, channels last, that adds shortcuts and cuts off below zero",
-        "on CUDA: channels last, compiled by torch",
-    ),
-    int8=(
-        "batch norms folded into convolutions",
-        "convolutions and gates in 7 bits by a kernel of our own, calibrated, additions in 16",
-        "biases corrected by what rounding shifts on the calibration inputs",
-    ),
-)
-_FEWER_BITS = (
-    "batch norms folded into convolutions",
-    "on CPUs: computed in 32 bits by a kernel of our own",
-    "on CUDA: channels last, compiled by torch",
+    fp32=CONVOLUTIONS,
+    int8=int8_convolutions("convolutions and gates"),
 )
 
 BENCHMARKS: tuple[Benchmark, ...] = (
@@ -37,6 +25,6 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *_sizes("8GF", {"config": "8GF"}, tier="full", batch_sizes=(8,), max_batch=256, int8_tolerance=0.24),
     _family.distributed("400MF", {"config": "400MF"}, tier="ci", devices=2, batch_size=8, max_batch=256),
     _family.distributed("8GF", {"config": "8GF"}, tier="full", devices=8, batch_size=64, max_batch=256),
-    *_family.precisions("8GF", {"config": "8GF"}, batch_size=8, max_batch=256, changes=_FEWER_BITS),
+    *_family.precisions("8GF", {"config": "8GF"}, batch_size=8, max_batch=256, changes=CONVOLUTIONS_IN_16_BITS),
     *_sizes("128GF", {"config": "128GF"}, tier="full", batch_sizes=(1,), max_batch=64, int8_tolerance=0.24),
 )

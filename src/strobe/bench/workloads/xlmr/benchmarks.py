@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark
-from strobe.bench.workloads.family import LATENCY, OWN_PRODUCTS, VERSION, WIDENED, Family
+from strobe.bench.workloads.changes import COMPILED, INT8_LINEAR, OWN_LINEAR, OWN_PRODUCTS, WIDENED
+from strobe.bench.workloads.family import LATENCY, VERSION, Family
 
 _package = "strobe.bench.workloads.xlmr"
 _FUSED = ("one product for queries, keys and values", "fused attention")
 _PACKED = "padding is dropped: tokens of all sentences in one row"
-_OWN = "on CPUs: linear layers by a kernel of our own, weights laid out beforehand"
-_COMPILED = "on CUDA: compiled by torch"
-_INT8 = "linear layers in 7 bits by a kernel of our own, a scale per column and, as they come, per token"
 
 _family = Family(
     model="XLM-R",
@@ -20,10 +18,10 @@ _family = Family(
     training=("fused attention", "gradients for those rows of the vocabulary alone that the batch has", OWN_PRODUCTS),
 )
 _sizes = partial(_family.sizes, int8_tolerance=0.1)
-_even = partial(_sizes, fp32=(*_FUSED, _OWN, _COMPILED), int8=(*_FUSED, _INT8))
-_varied = partial(_sizes, fp32=(*_FUSED, _PACKED, _OWN), int8=(*_FUSED, _PACKED, _INT8))
+_even = partial(_sizes, fp32=(*_FUSED, OWN_LINEAR, COMPILED), int8=(*_FUSED, INT8_LINEAR))
+_varied = partial(_sizes, fp32=(*_FUSED, _PACKED, OWN_LINEAR), int8=(*_FUSED, _PACKED, INT8_LINEAR))
 
-_CUDA = (*_FUSED, _COMPILED)
+_CUDA = (*_FUSED, COMPILED)
 #: fb-1dev-A, whichever way it is done
 _published = partial(
     Benchmark,

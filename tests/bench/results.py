@@ -1,4 +1,4 @@
-"""Records for tests of comparisons."""
+"""Records of rows as a session measures them, for tests of what is made of them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ def result(samples: Sequence[float], benchmark: str = "toy/ootb/inference/one-fp
     return Record(
         benchmark=benchmark, subject=subject, metric="throughput", samples=tuple(samples), **{**known, **fields}
     )
+
+
+def right() -> Correct:
+    return Correct(is_correct=True, error=0.0, max_error=0.0, tolerance=1e-3, reference="OOTB float64")
 
 
 def wrong(error: float | None = 0.5) -> Correct:
