@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from strobe.sdk import current
 # Times are noise on shared machines: a slow example is not a failure.
 settings.register_profile("strobe", deadline=None)
 settings.load_profile("strobe")
+
+# What `nohup` or a shell in the background ignores, all processes of the tests would ignore, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _RANK_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_JOB_ID", "OMPI_COMM_WORLD_RANK")
 
@@ -32,6 +38,15 @@ def _nothing_stays_active() -> Iterator[None]:
     yield
     for run in list(current.active_runs()):
         run.finish()
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Give back the handlers that a command takes for itself."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

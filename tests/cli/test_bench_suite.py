@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +154,16 @@ def test_an_empty_file_of_results_is_none_yet(tmp_path: Path, capsys: pytest.Cap
     assert "`strobe bench run` makes some" in capsys.readouterr().err
 
 
+def test_results_that_no_table_has_a_row_for_are_told_as_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = tmp_path / "old.jsonl"
+    append_records(old, [result([1.0], version=0)])
+    for words in ([], ["--json"], ["toy"]):
+        assert main(["bench", "table", "--results", str(old), *words]) == USAGE
+        assert "no result that a table has a row for" in capsys.readouterr().err
+
+
 def test_a_row_that_was_left_out_has_not_failed(capsys: pytest.CaptureFixture[str]) -> None:
     from strobe.bench.runner.process import Failure
     from strobe.bench.runner.session import Progress
@@ -290,14 +299,6 @@ def test_the_bar_is_drawn_over_on_a_terminal() -> None:
     line.show(Progress(cell=cell, repeat=1, num_done=6, num_repeats=24, left_s=90.0))
     line.clear()
     assert stream.getvalue() == "\r\x1b[K█████░░░░░░░░░░░░░░░ 6/24, about 1m 30s left, dlrm/ootb/in…\r\x1b[K"
-
-
-@pytest.fixture
-def signals() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.mark.usefixtures("signals")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from strobe.bench.seal import SEALS, Seal, read_seals, seals_beside
-from strobe.bench.spec import Benchmark, Tier, is_builtin, is_named, likeness, without_precision
+from strobe.bench.spec import Benchmark, Tier, is_named, likeness, without_precision
 from strobe.bench.user_file import is_file_name, load_user_file
 from strobe.errors import Error, UsageError
 from strobe.settings.notice import warn_once
@@ -100,7 +100,7 @@ def sealing_command(benchmark: Benchmark, files: Iterable[Path] = ()) -> str:
     for path in files:
         if benchmark.key in {one.key for one in load_file(path)}:
             return shlex.join(["strobe", "bench", "check", "--file", str(path), "--update"])
-    for collection in () if is_builtin(benchmark) else installed():
+    for collection in installed():
         if benchmark.key in {one.key for one in collection.benchmarks}:
             return shlex.join(
                 ["strobe", "bench", "check", "--package", collection.origin.partition(".")[0], "--update"]

@@ -37,8 +37,6 @@ _KEPT_PER_STEP = 64
 _MAX_TRIALS = 24
 #: how close to each other a rate that is met and one that is missed have to be
 _PRECISION = 0.05
-#: steps before the first trial, whose middle one says which rates can be met at all
-_NUM_PROBES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +181,17 @@ def find_best(
     serve: Serve,
     *,
     batch_size: int,
+    step_s: float,
     limit: Limit,
     seed: int = 0,
     is_over: Callable[[], bool] = _never,
 ) -> Serving:
     """Return the greatest rate whose limit is met, to 5 %, confirmed with arrivals not used in the search.
 
-    It is below what full steps back to back would serve, by the mean step of the trial that confirmed it.
+    It is below what full steps back to back would serve, by the mean step of the trial that confirmed it; `step_s` is
+    what such steps were measured to take.
     `is_over` is asked before each step whether time is up; the best rate that was met until then is what is left.
     """
-    step_times = [serve(batch_size) for _ in range(_NUM_PROBES) if not is_over()]
     trials: list[Trial] = []
 
     def is_met(qps: float, *, seed: int) -> bool:
@@ -204,8 +203,7 @@ def find_best(
 
     if is_over():
         return serving(None, is_cut=True)
-    step_s = sorted(step_times)[len(step_times) // 2]
-    # No rate beyond full steps without a pause is met; the probes may have been slower than the steps of a trial are.
+    # No rate beyond full steps without a pause is met; those measured may have been slower than the steps of a trial.
     low, high = 0.0, 1.1 * batch_size / step_s
     qps = 0.5 * high
     while len(trials) < _MAX_TRIALS and (high - low > _PRECISION * high) and not is_over():

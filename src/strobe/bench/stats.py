@@ -45,6 +45,8 @@ def middle_of_turns(samples: Sequence[float], turn: int) -> float:
 
     Samples that take turns on unlike work have no middle of their own: it would be that of one or two places.
     """
+    if not samples:
+        raise ValueError("no samples")
     places = [median(samples[place::turn]) for place in range(min(turn, len(samples)))]
     return math.fsum(places) / len(places)
 

@@ -36,10 +36,10 @@ def find_changed(args: argparse.Namespace, cells: Sequence[Cell], options: Optio
     broken = seal.find_broken(benchmarks.values(), registry.kept_seals(options.files))
     refused = [one for one in broken if benchmarks[one.key].implementation == "OOTB"]
     if refused and not args.changed:
-        command = registry.sealing_command(benchmarks[refused[0].key], options.files)
+        commands = dict.fromkeys(registry.sealing_command(benchmarks[one.key], options.files) for one in refused)
         raise UsageError(
-            f"{'; '.join(map(str, refused))}; raise its version and `{command}`, or take the change back, "
-            f"or measure it as it is, in rows that say so: {_FLAG}"
+            f"{'; '.join(map(str, refused))}; raise its version and `{'` and `'.join(commands)}`, "
+            f"or take the change back, or measure it as it is, in rows that say so: {_FLAG}"
         )
     for one in broken:
         screen.warn(f"changed under its version, so not comparable with earlier results: {one}")

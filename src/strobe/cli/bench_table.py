@@ -117,8 +117,11 @@ def _table(args: argparse.Namespace) -> int:
     from strobe.bench.table import is_row
     from strobe.cli import OK
     from strobe.cli.render import Screen
+    from strobe.errors import UsageError
 
     records = [record for record in chosen_results(args) if is_row(record)]
+    if not records:
+        raise UsageError(f"{results_of(args)}: no result that a table has a row for; `strobe bench run` makes some")
     print_table(args, records if args.all else list(newest(records).values()), Screen(args))
     return OK
 

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -462,14 +461,6 @@ def test_each_suspect_is_measured_at_its_own_commits(repository: Path, monkeypat
             measure("B", b, 1)
     old, new = "COST_S = 0.01", "COST_S = 0.02"
     assert seen == [("a1", old), ("b1", new), ("a2", new), ("b2", old), ("a3", new), ("b3", new)]
-
-
-@pytest.fixture
-def signals() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.mark.usefixtures("signals")

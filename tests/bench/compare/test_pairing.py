@@ -218,6 +218,23 @@ def test_an_implementation_whose_sealed_code_had_changed_is_left_out(side: str, 
     assert found.left_out == (("toy/optimized/inference/one-fp32 B=8", reason),)
 
 
+def test_a_machine_whose_host_changes_is_one_machine() -> None:
+    """As those that run CI do, whose containers have a new name each time."""
+    hardware = ({"cpu": "EPYC"}, {"cpu": "Xeon"})
+    a, b = (
+        [
+            result([1.0], f"toy/ootb/inference/{cpu['cpu']}-fp32", environment=Environment(host=host, hardware=cpu))
+            for host, cpu in zip(hosts, hardware, strict=True)
+        ]
+        for hosts in (("ci-1", "ci-2"), ("ci-3", "ci-4"))
+    )
+    with pytest.raises(UsageError, match="both measured on ci-1, ci-2, and none"):
+        pair(a, b)
+    for name in ("ci-1", "ci-3", "EPYC"):
+        (found,) = pair(*of_machine(name, a, b)).pairs
+        assert (found.a, found.b) == (a[0], b[0])
+
+
 def test_machines_that_share_a_host_are_called_by_what_tells_them_apart() -> None:
     """As after a new processor was put in, or a card."""
     old, new = (Environment(host="node", hardware={"cpu": "one", "card": name}) for name in ("old", "new"))

@@ -12,8 +12,10 @@ from strobe.bench import registry
 from strobe.bench.runner.message import Seat
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import measure
-from strobe.bench.runner.worker import _as_record, metered_devices
+from strobe.bench.runner.worker import _as_record, _turn_of, metered_devices
 from strobe.bench.workload import Correctness
+from strobe.errors import UsageError
+from tests.bench import own
 
 LACKING = """
 from strobe.bench.spec import Benchmark
@@ -71,6 +73,18 @@ def test_an_operator_that_was_never_written_for_a_device_leaves_a_row_out_but_no
     assert not is_left_out
     assert error is not None
     assert "NotImplementedError" in error
+
+
+def test_a_turn_is_a_number_of_steps() -> None:
+    workload = own.Plain(0.0)
+    assert _turn_of(workload) == 1
+    workload.turn = np.int64(3)  # type: ignore[attr-defined]  # any workload may have it
+    found = _turn_of(workload)
+    assert (found, type(found)) == (3, int)
+    for wrong in (0, 1.5, lambda: 4):
+        workload.turn = wrong  # type: ignore[attr-defined]
+        with pytest.raises(UsageError, match="after which their work comes again, got"):
+            _turn_of(workload)
 
 
 def test_a_check_may_speak_numpy() -> None:

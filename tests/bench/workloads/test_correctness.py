@@ -58,9 +58,8 @@ def test_how_much_a_row_errs_does_not_depend_on_its_batch(task: Task) -> None:
         workload = _Coarse(task, tolerance=0.15)
         set_up(workload, batch_size)
         reference = workload.reference(0)
-        num_examples = sum(map(len, reference))
-        assert 64 <= num_examples < 64 + batch_size
-        expected = torch.cat(reference)
+        expected = torch.cat([right for _, right in reference])
+        assert 64 <= len(expected) < 64 + batch_size
         workload.spread = float((expected - expected.mean(0)).square().mean().sqrt())
         verdict = workload.check(workload.step(0), reference)
         assert verdict.is_correct, (batch_size, verdict)
@@ -73,8 +72,24 @@ def test_of_a_model_that_is_too_large_for_many_fewer_examples_are_judged(monkeyp
     workload = OotbInference(tiny.WIDE_REGNET)
     set_up(workload, batch_size=3)
     reference = workload.reference(0)
-    assert sum(map(len, reference)) == 6  # two batches, since of four examples at least the spread is asked for
+    assert (
+        sum(len(right) for _, right in reference) == 6
+    )  # two batches, since of four examples at least the spread is asked for
     assert workload.check(workload.step(0), reference).is_correct
+
+
+def test_texts_are_judged_with_others_of_their_length() -> None:
+    """Those of other lengths are not even computed: they have no mean in common."""
+    for batch_size in (1, 4):
+        workload = _Coarse(tiny.XLMR_VARIED)
+        set_up(workload, batch_size)
+        assert len({batch.inputs[0].shape for batch in workload.ring}) > 1
+        reference = workload.reference(0)
+        assert {batch.inputs[0].shape for batch, _ in reference} == {workload.batch(0).inputs[0].shape}
+        assert sum(len(right) for _, right in reference) > 16
+        assert workload.check(workload.step(0), reference).is_correct
+        workload.spread = 1.0
+        assert not workload.check(workload.step(0), reference).is_correct
 
 
 def test_one_impression_can_be_judged() -> None:

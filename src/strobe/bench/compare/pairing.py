@@ -243,7 +243,9 @@ def _of_one_machine(pairs: Sequence[Pair], here: str) -> tuple[list[Pair], list[
         (by_machine.setdefault(name, []) if machine(one.a.environment) == name else others).append(one)
     if others and not by_machine:
         raise _refusal(others[0].a, others[0].b)
-    known = distinct_names(found[0].b.environment for found in by_machine.values())
+    known = distinct_names(
+        record.environment for found in by_machine.values() for one in found for record in (one.a, one.b)
+    )
     if len(by_machine) > 1 and here not in by_machine:
         names = ", ".join(known.values())
         raise UsageError(f"A and B were both measured on {names}, and none is this machine; choose one with --machine")
@@ -266,8 +268,10 @@ def machine_names(environment: Environment) -> list[str]:
 
 def distinct_names(environments: Iterable[Environment]) -> dict[str, str]:
     """Return for each machine the best of its names that no other one of these has."""
-    names = {machine(one): machine_names(one) for one in environments}
-    taken = Counter(name for own in names.values() for name in set(own))
+    names: dict[str, dict[str, None]] = {}
+    for one in environments:  # a machine may have had several hosts, as those that run CI have
+        names.setdefault(machine(one), {}).update(dict.fromkeys(machine_names(one)))
+    taken = Counter(name for own in names.values() for name in own)
     return {one: next((name for name in own if taken[name] == 1), one) for one, own in names.items()}
 
 
@@ -276,12 +280,12 @@ def of_machine(name: str, *sides: Sequence[Record]) -> tuple[list[Record], ...]:
 
     Raises UsageError if no side has any.
     """
-    found = tuple([one for one in side if _is_called(one.environment, name)] for side in sides)
-    if not any(found):
+    called = {machine(one.environment) for side in sides for one in side if _is_called(one.environment, name)}
+    if not called:
         names = distinct_names(one.environment for side in sides for one in side)
         known = ", ".join(f"{best} ({one})" if best != one else one for one, best in names.items())
         raise UsageError(f"no result is of a machine called {name!r}; there are: {known or 'none'}")
-    return found
+    return tuple([one for one in side if machine(one.environment) in called] for side in sides)
 
 
 def _is_called(environment: Environment, name: str) -> bool:

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from numbers import Integral
 from pathlib import Path
 
 import msgspec
@@ -105,7 +106,7 @@ class _Measurement:
                 fence=_fence(job.device),
                 announce=leader.announce,
                 first=CHECKED_STEP + 1,
-                turn=getattr(workload, "turn", 1),
+                turn=_turn_of(workload),
             )
             repeat = self._measure(loop, loop.warm_up())
             if job.scenario == "serving":
@@ -156,20 +157,23 @@ class _Measurement:
         if limit is None:
             raise UsageError(f"{self._benchmark.key} has no latency limit, so no rate of queries is the best within it")
 
+        last_s = step_s
+
         def serve(num_queries: int) -> float:
             # A step always has the whole batch: a server that compiled for one shape pads, too.
-            nonlocal step_s
+            nonlocal last_s
             began = time.perf_counter()
             loop.take(1)
-            step_s = time.perf_counter() - began
-            return step_s
+            last_s = time.perf_counter() - began
+            return last_s
 
         found = serving.find_best(
             serve,
             batch_size=self._job.batch_size,
+            step_s=step_s,
             limit=limit,
             seed=self._job.seed,
-            is_over=lambda: time.monotonic() + step_s > self._job.until,
+            is_over=lambda: time.monotonic() + last_s > self._job.until,
         )
         judged = found.best or min(found.trials, key=lambda trial: trial.qps, default=None)
         return Served(
@@ -177,6 +181,15 @@ class _Measurement:
             latency=judged.judged if judged else None,
             is_cut=found.is_cut,
         )
+
+
+def _turn_of(workload: Workload) -> int:
+    turn = getattr(workload, "turn", 1)
+    if not isinstance(turn, Integral) or turn < 1:
+        raise UsageError(
+            f"`turn` of a workload is the number of steps after which their work comes again, got {turn!r}"
+        )
+    return int(turn)
 
 
 def _repeat(

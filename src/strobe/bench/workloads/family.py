@@ -12,7 +12,7 @@ from strobe.bench.workloads.changes import WIDENED
 
 LATENCY = Latency(limit_ms=1000, percentile=99)
 #: 2: training is held to its updates, a few examples to the spread of more, 8 bits to less; figures are the same;
-#: 3: the same examples are judged whatever the batch, and unlike batches are measured by whole turns
+#: 3: as many examples are judged whatever the batch, and unlike batches are measured by whole turns
 VERSION = 3
 
 

@@ -7,6 +7,7 @@ the seed alone, so a reference is built again when asked for and no second copy 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ _SETTLING = 4
 #: that are judged together, whatever the batch: of a few, both their error and how much they differ are luck; of large
 #: models so many only as a reference in 64 bits has time for
 _EXAMPLES, _FEWEST_EXAMPLES, _REFERENCE_FLOPS = 64, 4, 200e9
+#: batches that are drawn to find so many of one shape: longer texts have no mean in common with shorter ones
+_DRAWS = 256
 #: batches whose work differs by more than this are not alike
 _ALIKE = 0.01
 
@@ -108,24 +111,26 @@ class OotbInference(_Ootb):
         affordable = int(_REFERENCE_FLOPS * size / self.task.flops(batch).forward)
         return -(-min(_EXAMPLES, max(_FEWEST_EXAMPLES, affordable)) // size)
 
-    def _further(self, count: int) -> list[Batch]:
-        """Draw batches that are checked and never measured."""
-        return self._draw(np.random.default_rng([self.seed, 5]), len(self.ring[0].inputs[0]), count)
+    def _checked(self, first: Batch) -> list[Batch]:
+        """Return a batch and further ones of its shape that are never measured, as many as are found."""
+        rng, shape = np.random.default_rng([self.seed, 5]), first.inputs[0].shape
+        drawn = (batch for _ in range(_DRAWS) for batch in self._draw(rng, shape[0], 1))
+        alike = (batch for batch in drawn if batch.inputs[0].shape == shape)
+        return [first, *islice(alike, self.num_checked(first) - 1)]
 
-    def reference(self, index: int) -> list[Any]:
-        """Give what the step ought to, and then the same of the further batches that are checked."""
+    def reference(self, index: int) -> list[tuple[Batch, Any]]:
+        """Give the batches that are checked, that of the step first, each with what it ought to give."""
         dtype = self.task.reference_dtype
         model = self.build_model(dtype)
-        first = self.batch(index)
-        batches = [first, *self._further(self.num_checked(first) - 1)]
         with torch.inference_mode():
-            return [self.task.infer(model, batch.to(self.device, dtype)) for batch in batches]
+            return [
+                (batch, self.task.infer(model, batch.to(self.device, dtype)))
+                for batch in self._checked(self.batch(index))
+            ]
 
-    def check(self, output: torch.Tensor, reference: list[torch.Tensor]) -> Correctness:
-        outputs = [output, *map(self.answer, self._further(len(reference) - 1))]
-        # Those of another shape, of longer texts, have no mean in common with the first.
-        alike = [place for place, one in enumerate(reference) if one.shape == reference[0].shape]
-        found, expected = (torch.cat([side[place] for place in alike]) for side in (outputs, reference))
+    def check(self, output: torch.Tensor, reference: list[tuple[Batch, torch.Tensor]]) -> Correctness:
+        found = torch.cat([output, *(self.answer(batch) for batch, _ in reference[1:])])
+        expected = torch.cat([right for _, right in reference])
         return compare_outputs(found, expected, self.tolerance, self.reference_name)
 
 

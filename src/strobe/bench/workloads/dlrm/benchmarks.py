@@ -17,7 +17,7 @@ from strobe.bench.workloads.changes import OWN_LINEAR, OWN_PRODUCTS, WIDENED
 
 #: version 2: MLPs start with weights that keep signals alive however deep they are; work and sizes are the same;
 #: 3: steps take turns on so many batches that no cache holds their rows, and tiny-100k is checked in 64 bits,
-#: training is held to its updates, 8 bits to less; 4: the same examples are judged whatever the batch
+#: training is held to its updates, 8 bits to less; 4: as many examples are judged whatever the batch
 _declare = partial(Benchmark, model="DLRM", version=4, owner="strobe", units="ex/s")
 _ootb = "strobe.bench.workloads.dlrm.ootb"
 _training = partial(_declare, implementation="OOTB", mode="Training", workload=f"{_ootb}:training", tolerance=1e-2)

@@ -22,8 +22,9 @@ _family = Family(
 _sizes = partial(
     _family.sizes,
     max_batch=64,
-    # Small clips err by 0.12 to 0.15 with the weights of seeds 0 and 1, and by 0.23 to 0.28 with those of 2 and 3.
-    int8_tolerance=0.32,
+    # Small clips err by 0.12 to 0.15 with the weights of seeds 0 and 1. Those of seeds 2 and 3 err by 0.24 to 0.28: so
+    # does, with the default seed, a network that lacks a block, which must not pass.
+    int8_tolerance=0.22,
     fp32=CONVOLUTIONS,
     int8=int8_convolutions("convolutions"),
 )

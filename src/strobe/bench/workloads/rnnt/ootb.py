@@ -96,8 +96,9 @@ class Decoding(OotbInference):
     def num_checked(self, batch: Batch) -> int:
         return 1  # texts have no spread that more of them would tell
 
-    def check(self, output: list[list[int]], reference: list[list[list[int]]]) -> Correctness:
-        return compare_texts(output, reference[0], self.tolerance, self.reference_name)
+    def check(self, output: list[list[int]], reference: list[tuple[Batch, list[list[int]]]]) -> Correctness:
+        ((_, right),) = reference
+        return compare_texts(output, right, self.tolerance, self.reference_name)
 
 
 def compare_texts(output: list[list[int]], reference: list[list[int]], tolerance: float, name: str) -> Correctness:

@@ -9,13 +9,13 @@ from strobe.bench.workloads.rnnt.fast_decode import decode_together
 from strobe.bench.workloads.rnnt.fast_lstm import FastRnnt
 from strobe.bench.workloads.rnnt.model import CONFIGS
 from strobe.bench.workloads.rnnt.ootb import Decoding, DecodingTask, RnntTask
+from strobe.bench.workloads.task import Batch
 
 
 class FastDecoding(Decoding):
     """Inference by decoding the batch together."""
 
-    def step(self, index: int) -> list[list[int]]:
-        batch = self.batch(index)
+    def answer(self, batch: Batch) -> list[list[int]]:
         with torch.inference_mode():
             return decode_together(self.model, batch.inputs[0], batch.target[1])
 
