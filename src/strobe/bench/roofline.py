@@ -18,13 +18,14 @@ import msgspec
 
 from strobe.bench import stats
 from strobe.bench.records import SERVING, Record, Roofline
+from strobe.bench.runner import allocator
 from strobe.bench.runner.software import thread_variables
 from strobe.bench.spec import precision_of
 from strobe.errors import Error
 
 _LIMIT_S = 120.0
 #: raised when peaks are probed otherwise, so that nothing is held against those of another probe
-_PROBE = 4
+_PROBE = 5
 #: our own products that are tried, and how they are built
 _PRODUCTS = ("fp32_linear.c", "fp32_linear.py", "int8_linear.c", "int8_linear.py", "int8_dot.h", "lanes.h", "native.py")
 
@@ -101,7 +102,7 @@ def measure_peaks(python: str, device: str, threads: int) -> Peaks:
             capture_output=True,
             text=True,
             timeout=_LIMIT_S,
-            env={**os.environ, **thread_variables(threads)},
+            env={**os.environ, **allocator.variables(os.environ), **thread_variables(threads)},
         )
     except subprocess.TimeoutExpired as exc:
         raise Error(f"the machine's peaks were not measured within {_LIMIT_S:g} s; it is too busy, or hangs") from exc

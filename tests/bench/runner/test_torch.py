@@ -13,9 +13,10 @@ pytest.importorskip("torch")
 
 from strobe.bench import registry
 from strobe.bench.compare.estimate import estimate
+from strobe.bench.runner import allocator
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import measure
-from strobe.bench.runner.software import find_compiler
+from strobe.bench.runner.software import find_compiler, thread_variables
 from strobe.bench.workloads.dlrm import model
 
 KEY = "dlrm/ootb/inference/tiny-100k"
@@ -76,8 +77,9 @@ def _time_by_torch() -> float:
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
-        # As workers are started: Linux shares the CPU between sessions, and who gets less of it has colder caches.
+        # As workers are started, with their allocator, too; and Linux shares the CPU between sessions: who gets less
+        # of it has colder caches.
+        env={**os.environ, **allocator.variables(os.environ), **thread_variables(1)},
         start_new_session=True,
     )
     return float(done.stdout)

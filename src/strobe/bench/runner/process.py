@@ -21,6 +21,7 @@ import msgspec
 
 from strobe.bench.machine import usable_cpus
 from strobe.bench.records import NOT_HERE
+from strobe.bench.runner import allocator
 from strobe.bench.runner.device import find_shortage
 from strobe.bench.runner.group import free_ports, variables
 from strobe.bench.runner.launcher import without_launcher
@@ -183,6 +184,7 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
                         stderr=log,
                         env={
                             **without_launcher(os.environ),
+                            **allocator.variables(os.environ),
                             **thread_variables(job.threads),
                             **variables(job.seat),
                         },

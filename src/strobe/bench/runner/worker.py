@@ -23,7 +23,7 @@ import msgspec
 from strobe.bench import registry, serving
 from strobe.bench.energy import open_meter
 from strobe.bench.records import NOT_HERE, Correct, Repeat
-from strobe.bench.runner import conditions, software
+from strobe.bench.runner import allocator, conditions, software
 from strobe.bench.runner.group import Leader, counts_from_leader
 from strobe.bench.runner.loop import Loop, Samples, Warm
 from strobe.bench.runner.memory import PeakCardMemory, PeakMemory
@@ -140,6 +140,7 @@ class _Measurement:
         found = workload.check(output, workload.reference(CHECKED_STEP))
         del output
         gc.collect()
+        allocator.give_back()
         for memory in memories:
             memory.resume()
         return _as_record(found)
