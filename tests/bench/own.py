@@ -87,6 +87,22 @@ class Wrong(Plain):
         return index + 1.0
 
 
+class Reuses(Plain):
+    """Answers in the same place every time, and is right if it was measured before it is checked."""
+
+    def setup(self, batch_size: int, seed: int, device: str, threads: int) -> None:
+        super().setup(batch_size, seed, device, threads)
+        self.place = [0.0]
+
+    def step(self, index: int) -> list[float]:
+        self.place[0] = float(index)
+        return self.place
+
+    def check(self, output: list[float], reference: float) -> Correctness:
+        found = super().check(output[0], reference)
+        return replace(found, is_correct=found.is_correct and self.place[0] > reference)
+
+
 class NotANumber(Plain):
     """Gives no answer that could be compared."""
 
@@ -227,7 +243,7 @@ BENCHMARKS = [
         workload=f"{__file__}:Product",
         tolerance=1e-6,
     ),
-    *(_of(workload) for workload in (Wrong, NotANumber, Fails, Hungry, Hangs, Dies, Leaves, Boundless, Facts)),
+    *(_of(workload) for workload in (Wrong, Reuses, NotANumber, Fails, Hungry, Hangs, Dies, Leaves, Boundless, Facts)),
     replace(_of(Sleep, parameters={"ms": 8}), implementation="OOTB", config="Nap-fp32"),
     replace(_of(Sleep, parameters={"ms": 2}), implementation="Optimized", config="Nap-int8", changes=("sleeps less",)),
     _one(config="Facts-2dev", workload=f"{__file__}:Facts", devices=2),

@@ -102,7 +102,7 @@ def measure_peaks(python: str, device: str, threads: int) -> Peaks:
             capture_output=True,
             text=True,
             timeout=_LIMIT_S,
-            env={**os.environ, **allocator.variables(os.environ), **thread_variables(threads)},
+            env={**os.environ, **allocator.variables("Micro", os.environ), **thread_variables(threads)},
         )
     except subprocess.TimeoutExpired as exc:
         raise Error(f"the machine's peaks were not measured within {_LIMIT_S:g} s; it is too busy, or hangs") from exc

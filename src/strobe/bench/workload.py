@@ -67,4 +67,4 @@ class Workload(Protocol):
         """Compute what `step(index)` ought to give: OOTB, same weights and input, in a precision beyond doubt."""
 
     def check(self, output: Any, reference: Any) -> Correctness:
-        """Judge an output of `step` by the reference of the same index."""
+        """Judge an output of `step` by the reference of the same index; asked when everything is measured."""

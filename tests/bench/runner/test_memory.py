@@ -1,4 +1,4 @@
-"""Peak memory without that of the reference: of this process, and of a card by a stand-in of torch.cuda."""
+"""Memory of workers: what is available, of whole trees of processes, and of the cards of all ranks."""
 
 from __future__ import annotations
 
@@ -11,42 +11,10 @@ import pytest
 from strobe.agent import cgroup
 from strobe.bench.records import Repeat
 from strobe.bench.runner import memory
-from strobe.bench.runner.memory import PeakCardMemory, TreeMemory, available_bytes, descendants
+from strobe.bench.runner.memory import TreeMemory, available_bytes, descendants
 from strobe.bench.runner.message import Outcome
 from strobe.bench.runner.process import join_ranks
 from strobe.bench.workload import Work
-
-
-class Cuda:
-    """Remembers the most that was held on a card since it was told to start anew."""
-
-    def __init__(self) -> None:
-        self.held = self.peak = 0
-
-    def hold(self, size: int) -> None:
-        self.held = size
-        self.peak = max(self.peak, size)
-
-    def max_memory_allocated(self, device: str) -> int:
-        assert device == "cuda:1"
-        return self.peak
-
-    def reset_peak_memory_stats(self, device: str) -> None:
-        assert device == "cuda:1"
-        self.peak = self.held
-
-
-@pytest.mark.parametrize(("later", "expected"), [(50, 100), (300, 300)])
-def test_the_peak_of_a_card_does_not_have_the_reference_in_it(later: int, expected: int) -> None:
-    cuda = Cuda()
-    memory = PeakCardMemory(cuda, "cuda:1")
-    cuda.hold(100)
-    memory.pause()
-    cuda.hold(1_000)
-    cuda.hold(20)
-    memory.resume()
-    cuda.hold(later)
-    assert memory.read_bytes() == expected
 
 
 def _outcome(card_bytes: int | None) -> Outcome:

@@ -68,6 +68,14 @@ def test_a_product_by_numpy_is_measured_and_checked() -> None:
     assert "numpy" in record.environment.software
 
 
+def test_an_early_output_is_checked_when_everything_is_measured() -> None:
+    """The check takes memory, and what a process has freed changes its speed: no repeat may differ from the others."""
+    (record,) = measure(_cells("Reuses"), _options(repeats=1)).records
+    assert record.error is None
+    assert record.correctness is not None
+    assert record.correctness.is_correct
+
+
 @pytest.mark.parametrize("config", ["Wrong", "NotANumber"])
 def test_a_wrong_answer_is_told(config: str) -> None:
     record = _measure_one(config)

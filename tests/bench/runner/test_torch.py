@@ -13,7 +13,6 @@ pytest.importorskip("torch")
 
 from strobe.bench import registry
 from strobe.bench.compare.estimate import estimate
-from strobe.bench.runner import allocator
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import measure
 from strobe.bench.runner.software import find_compiler, thread_variables
@@ -77,9 +76,8 @@ def _time_by_torch() -> float:
         capture_output=True,
         text=True,
         check=True,
-        # As workers are started, with their allocator, too; and Linux shares the CPU between sessions: who gets less
-        # of it has colder caches.
-        env={**os.environ, **allocator.variables(os.environ), **thread_variables(1)},
+        # As workers are started: Linux shares the CPU between sessions, and who gets less of it has colder caches.
+        env={**os.environ, **thread_variables(1)},
         start_new_session=True,
     )
     return float(done.stdout)

@@ -1,8 +1,4 @@
-"""Memory of a worker: its peak without that of the reference, and what it and its children have while they run.
-
-Host memory is the kernel's figure; a card's is what torch's allocator has given out there, by `torch.cuda`, which is
-handed in so that the logic is tested with a stand-in.
-"""
+"""Memory of a worker, as the kernel counts it: its peak, and what it and its children have while they run."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -23,48 +18,8 @@ from strobe.agent import cgroup
 _LOOK_S = 1.0
 
 
-class PeakMemory:
-    """The most memory that this process had in RAM, but for what happens between `pause` and `resume`."""
-
-    def __init__(self) -> None:
-        self._before = 0
-        self._is_cut = False
-
-    def pause(self) -> None:
-        """What comes now is not to count: the reference is no part of the benchmark."""
-        self._before = max(self._before, _peak_bytes())
-
-    def resume(self) -> None:
-        """Count again; where the kernel cannot start its mark anew, the peak stays what it was before."""
-        try:
-            Path("/proc/self/clear_refs").write_text("5")
-        except OSError:
-            self._is_cut = True
-
-    def read_bytes(self) -> int:
-        return self._before if self._is_cut else max(self._before, _peak_bytes())
-
-
-class PeakCardMemory:
-    """The same of one card; `cuda` is `torch.cuda`."""
-
-    def __init__(self, cuda: Any, device: str) -> None:
-        self._cuda, self._device = cuda, device
-        self._before = 0
-
-    def pause(self) -> None:
-        """What comes now is not to count."""
-        self._before = self.read_bytes()
-
-    def resume(self) -> None:
-        """Count again, from what is held now."""
-        self._cuda.reset_peak_memory_stats(self._device)
-
-    def read_bytes(self) -> int:
-        return max(self._before, int(self._cuda.max_memory_allocated(self._device)))
-
-
-def _peak_bytes() -> int:
+def peak_bytes() -> int:
+    """Return the most memory that this process has had in RAM."""
     try:
         for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM:"):

@@ -38,8 +38,8 @@ _KEPT_BYTES = 1 << 16
 _END_LIMIT_S = 30.0
 #: for a process to end by itself once its outcome is written
 _LEAVE_S = 5.0
-#: of a process's time, for searches in it; the rest is for writing down what they found
-_SEARCH_SHARE = 0.9
+#: of a process's time, for searches in it; the rest is for checking an output and writing down what was found
+_SEARCH_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,9 @@ def run_repeat(
     try:
         directory = Path(tempfile.mkdtemp(prefix="strobe-bench-"))
         try:
-            outcome = _run_in(directory, _plan(directory, cell, options, is_checked, meeting), options, blame)
+            jobs = _plan(directory, cell, options, is_checked, meeting)
+            kept = allocator.variables(cell.benchmark.implementation, os.environ)
+            outcome = _run_in(directory, jobs, options, kept, blame)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
     except (OSError, msgspec.DecodeError) as exc:  # a full disk, no ports, an outcome that is none
@@ -100,9 +102,13 @@ def _find_missing(benchmark: Benchmark, options: Options) -> str | None:
 
 
 def _run_in(
-    directory: Path, jobs: Sequence[Job], options: Options, blame: Callable[[], str | None]
+    directory: Path,
+    jobs: Sequence[Job],
+    options: Options,
+    kept: Mapping[str, str],
+    blame: Callable[[], str | None],
 ) -> Outcome | Failure:
-    with _started(directory, jobs, options) as workers:
+    with _started(directory, jobs, options, kept) as workers:
         why = _wait(workers, jobs, options, blame)
         # Before the others are ended: whom we kill for it has not failed.
         codes = [worker.returncode for worker in workers]
@@ -169,7 +175,9 @@ def _share(cpus: Sequence[int], rank: int, threads: int) -> Sequence[int]:
 
 
 @contextmanager
-def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator[list[subprocess.Popen[bytes]]]:
+def _started(
+    directory: Path, jobs: Sequence[Job], options: Options, kept: Mapping[str, str]
+) -> Iterator[list[subprocess.Popen[bytes]]]:
     workers: list[subprocess.Popen[bytes]] = []
     try:
         for number, job in enumerate(jobs):
@@ -184,7 +192,7 @@ def _started(directory: Path, jobs: Sequence[Job], options: Options) -> Iterator
                         stderr=log,
                         env={
                             **without_launcher(os.environ),
-                            **allocator.variables(os.environ),
+                            **kept,
                             **thread_variables(job.threads),
                             **variables(job.seat),
                         },

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from strobe.bench.spec import Benchmark, Latency, Tier
-from strobe.bench.workloads.changes import WIDENED
+from strobe.bench.workloads.changes import KEPT, WIDENED
 
 LATENCY = Latency(limit_ms=1000, percentile=99)
 #: 2: training is held to its updates, a few examples to the spread of more, 8 bits to less; figures are the same;
@@ -71,9 +71,13 @@ class Family:
                 parameters=parameters,
             ),
             train(implementation="OOTB", workload=f"{self.package}.ootb:training"),
-            optimized(config=f"{name}-fp32", parameters={**parameters, "precision": "fp32"}, changes=fp32),
-            train(implementation="Optimized", workload=f"{self.package}.optimized:training", changes=self.training),
-            optimized(config=f"{name}-int8", parameters=in_8_bits, tolerance=int8_tolerance, changes=int8),
+            optimized(config=f"{name}-fp32", parameters={**parameters, "precision": "fp32"}, changes=(*fp32, KEPT)),
+            train(
+                implementation="Optimized",
+                workload=f"{self.package}.optimized:training",
+                changes=(*self.training, KEPT),
+            ),
+            optimized(config=f"{name}-int8", parameters=in_8_bits, tolerance=int8_tolerance, changes=(*int8, KEPT)),
         )
 
     def distributed(
@@ -155,6 +159,6 @@ class Family:
                 config=f"{name}-{precision}",
                 workload=f"strobe.bench.workloads.reduced:{factory}",
                 parameters={"factory": f"{self.package}.optimized:{factory}", **in_it},
-                changes=changes,
+                changes=(*changes, KEPT),
             ),
         )

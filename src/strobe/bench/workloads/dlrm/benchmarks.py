@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from strobe.bench.spec import Benchmark, Latency, Tier
-from strobe.bench.workloads.changes import OWN_LINEAR, OWN_PRODUCTS, WIDENED
+from strobe.bench.workloads.changes import KEPT, OWN_LINEAR, OWN_PRODUCTS, WIDENED
 
 #: version 2: MLPs start with weights that keep signals alive however deep they are; work and sizes are the same;
 #: 3: steps take turns on so many batches that no cache holds their rows, and tiny-100k is checked in 64 bits,
@@ -47,12 +47,14 @@ _optimized_training = partial(
         "pairs are picked by one flat index",
         OWN_PRODUCTS,
         "fused optimizer",
+        KEPT,
     ),
 )
 _MERGED = (
     "weights of rows are multiplied into the tables beforehand",
     "all tables are one and are looked up by one call",
     "on CPUs: products of pairs by one call of a kernel of our own, straight to where the top MLP reads them",
+    KEPT,
 )
 _INT8_TABLES = "tables in 8 bits, with a scale and an offset per row"
 _INT4_TABLES = "tables in 4 bits, with a scale and an offset per row"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark, Latency, Tier
-from strobe.bench.workloads.changes import OWN_PRODUCTS
+from strobe.bench.workloads.changes import KEPT, OWN_PRODUCTS
 
 #: version 2: what balances the weights decodes on any device; 3: training is held to its updates; figures are the same;
 #: 4: utterances of unlike length are measured by whole turns
@@ -47,6 +47,7 @@ def _cut(suffix: str, max_seconds: float, tier: Tier, batch_sizes: tuple[int, ..
                 "inputs of LSTMs, and gradients of their weights, are one product each over all frames",
                 OWN_PRODUCTS,
                 "fused optimizer",
+                KEPT,
             ),
         ),
         declare(
@@ -62,6 +63,7 @@ def _cut(suffix: str, max_seconds: float, tier: Tier, batch_sizes: tuple[int, ..
                 "one product looks at the next frames of all examples and skips their blanks",
                 "the predictor runs only after an emission",
                 "the joint network's part of the sound is computed for all frames at once",
+                KEPT,
             ),
         ),
     )

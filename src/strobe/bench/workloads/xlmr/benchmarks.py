@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from strobe.bench.spec import Benchmark
-from strobe.bench.workloads.changes import COMPILED, INT8_LINEAR, OWN_LINEAR, OWN_PRODUCTS, WIDENED
+from strobe.bench.workloads.changes import COMPILED, INT8_LINEAR, KEPT, OWN_LINEAR, OWN_PRODUCTS, WIDENED
 from strobe.bench.workloads.family import LATENCY, VERSION, Family
 
 _package = "strobe.bench.workloads.xlmr"
@@ -46,7 +46,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         implementation="Optimized",
         workload="strobe.bench.workloads.reduced:inference",
         parameters={"factory": f"{_package}.optimized:inference", **_IN_FP16},
-        changes=(*_CUDA, WIDENED),
+        changes=(*_CUDA, WIDENED, KEPT),
     ),
     *_even("large-s64", _LARGE, tier="full", batch_sizes=(96,), max_batch=96),
     *_family.precisions("large-s64", _LARGE, batch_size=96, max_batch=96, changes=_CUDA),
