@@ -3,7 +3,8 @@
 ROW is an Optimized benchmark's key; its OOTB row is profiled before it, on the same inputs and threads, by torch's
 profiler. Kernels in C are calls that the profiler does not see, so they are marked here, each by its file and name.
 Prints a table for each: the operators with the most time of their own, their share of the steps and how often a step
-calls them; what is in none of them is Python and the way between operators.
+calls them; what is in none of them is Python and the way between operators. Both run in one process, with malloc as it
+is: page faults of Optimized are more than in its row, whose processes keep what they free.
 
     python benchmarks/bench_profile.py regnety/optimized/inference/400MF-fp32 [--batch 8] [--threads 2] [--top 12]
 """

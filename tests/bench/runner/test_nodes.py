@@ -210,6 +210,15 @@ def test_a_port_that_is_taken_is_said(master: str) -> None:
         Leader(_options(master, 0))
 
 
+def test_ports_are_free_and_none_that_a_connection_is_given() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as given:
+        found = free_ports(5)
+        assert len(set(found)) == 5
+        assert max(found) < min(given.getsockname()[1], 32_768)
+    for port in found:
+        socket.create_server(("127.0.0.1", port)).close()
+
+
 def test_each_meeting_is_at_ports_that_are_free() -> None:
     (port,) = free_ports(1)
     first, second = free_ports_above("127.0.0.1", port, 2)

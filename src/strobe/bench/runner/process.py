@@ -38,8 +38,8 @@ _KEPT_BYTES = 1 << 16
 _END_LIMIT_S = 30.0
 #: for a process to end by itself once its outcome is written
 _LEAVE_S = 5.0
-#: of a process's time, for searches in it; the rest is for checking an output and writing down what was found
-_SEARCH_SHARE = 0.8
+#: of a process's time, for searches in it; the rest is for checking an output, and for writing down what was found
+_SEARCH_SHARE, _SEARCH_SHARE_OF_CHECKED = 0.9, 2 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,7 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeti
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     threads = options.threads_each(cell.benchmark)
     seat = _first_seat(cell, meeting)
+    share = _SEARCH_SHARE_OF_CHECKED if is_checked else _SEARCH_SHARE
     return [
         Job(
             key=cell.benchmark.key,
@@ -146,7 +147,7 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeti
             is_checked=is_checked,
             result=str(directory / f"outcome-{local_rank}.json"),
             parent_pid=os.getpid(),
-            until=time.monotonic() + _SEARCH_SHARE * options.timeout_s,
+            until=time.monotonic() + share * options.timeout_s,
             seat=msgspec.structs.replace(seat, rank=options.node * per_node + local_rank),
             is_alone=per_node == 1 or per_node * threads <= len(cpus),
         )

@@ -13,6 +13,7 @@ import copy
 import ctypes
 import math
 import os
+import pickle
 import signal
 import sys
 import time
@@ -178,7 +179,7 @@ def _copied(output: Any) -> Any:
     """Return a copy, since later steps may write where this one did; of what cannot be copied, that itself."""
     try:
         return copy.deepcopy(output)
-    except (TypeError, RuntimeError):  # such as a loss that knows how it came about
+    except (TypeError, RuntimeError, copy.Error, pickle.PicklingError):  # such as a loss that knows how it came about
         return output
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: of all rows: the runner starts their processes so (`runner.allocator`)
+#: of all Optimized rows: the runner starts their processes so (`runner.allocator`)
 KEPT = "on CPUs: memory that steps free stays with the process (malloc gives none back)"
 OWN_PRODUCTS = "on CPUs: products of linear layers by a kernel of our own where it is faster than torch's"
 OWN_LINEAR = "on CPUs: linear layers by a kernel of our own, weights laid out beforehand"
