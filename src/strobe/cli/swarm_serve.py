@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
@@ -128,13 +127,11 @@ def _serve(args: Namespace) -> int:
 
 
 def _tell(server: Server, screen: Screen, args: Namespace) -> None:
-    """Say where the server is, then now and then how it is, until it is interrupted."""
+    """Say where the server is, then now and then how it is, until it ends."""
     address = server.dht.address
     tell_address(screen, args, server.dht, experts=server.uids)
     screen.note(f"serving {len(server.uids)} experts, such as {server.uids[0]}. Stop with Ctrl-C")
-    while True:
-        # Not `server.join`: an interrupt on the way into it may leave the lock held that shutting down takes.
-        time.sleep(args.report)
+    while not server.join(args.report):
         screen.note(_line(server.figures()))
         if server.dht.address != address:
             address = server.dht.address

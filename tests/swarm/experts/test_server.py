@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import random
+import signal
+import sys
 import threading
 import time
 import weakref
@@ -488,3 +491,33 @@ def test_asyncio_code_shares_the_loop_without_blocking_it(pair: list[DHT]) -> No
 
         remote.info  # noqa: B018  # asked for before, it blocks
         assert len(asyncio.run(many())) == 10
+
+
+class _Interrupt(Exception):
+    pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+def test_an_interrupt_anywhere_in_join_does_not_keep_a_server_from_ending(pair: list[DHT]) -> None:
+    def interrupt(number: int, frame: object) -> None:
+        raise _Interrupt
+
+    serving = Server(pair[0], [ExpertBackend(parse_uid("nop.0"), nn.Identity(), (torch.zeros(1, 1),))])
+    serving.start()
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    try:
+        for _ in range(300):
+            # After some CPU time, so that it comes while Python runs and not while it sleeps.
+            with contextlib.suppress(_Interrupt):
+                signal.setitimer(signal.ITIMER_VIRTUAL, 1e-4)
+                while True:
+                    serving.join(0)
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+    assert not serving.join(0)
+    ending = threading.Thread(target=serving.shutdown, daemon=True)
+    ending.start()
+    assert serving.join(10)
+    assert serving.join(10)
+    ending.join(10)
+    assert not ending.is_alive()

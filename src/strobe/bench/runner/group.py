@@ -11,7 +11,6 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 
 from strobe.bench.runner.message import Seat
 from strobe.errors import Error
@@ -20,7 +19,7 @@ _COUNT = struct.Struct("!q")
 _PATIENCE_S = 300.0
 _RETRY_S = 0.05
 #: below those that systems give to connections, of which a workload has many: one of them may be taken in the meantime
-_PORTS = range(15_000, 32_000)
+_STARTS = range(15_000, 32_000)
 
 
 def variables(seat: Seat) -> dict[str, str]:
@@ -106,11 +105,4 @@ def free_ports_above(host: str, port: int, count: int) -> list[int]:
 
 def free_ports(count: int) -> list[int]:
     """Return ports of this machine that nobody listens on, nor takes for a connection before we do."""
-    found: list[int] = []
-    for port in random.sample(_PORTS, len(_PORTS)):
-        with suppress(OSError):
-            listen("127.0.0.1", port).close()
-            found.append(port)
-        if len(found) == count:
-            return found
-    raise Error(f"no {count} ports between {_PORTS[0]} and {_PORTS[-1]} are free")
+    return free_ports_above("127.0.0.1", random.choice(_STARTS), count)

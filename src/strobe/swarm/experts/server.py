@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Final
 
@@ -110,6 +111,8 @@ class Server:
             self.queue, engine, self._service.deliver, num_threads=max(num_threads, self.options.num_parallel)
         )
         self._stopping = threading.Event()
+        # What `join` waits on: an interrupt on the way into an event's wait may leave its lock held, which `set` takes.
+        self._ended: SimpleQueue[None] = SimpleQueue()
         self._saver = threading.Thread(target=self._save_regularly, name="strobe-expert-saver", daemon=True)
         self._declaring: Declaring | None = None
         #: the peers that this one knows; those come and go
@@ -175,7 +178,7 @@ class Server:
         try:
             self.dht.run_coroutine(self._attach)
         except BaseException:
-            self._stopping.set()
+            self._stop()
             self.queue.close()
             raise
         if self.checkpoint_dir is not None:
@@ -185,7 +188,7 @@ class Server:
         """Answer nothing any more; save what was learned. The DHT goes on: it belongs to whoever made it."""
         if not self._is_started or self._stopping.is_set():
             return
-        self._stopping.set()
+        self._stop()
         with contextlib.suppress(Error):  # the DHT may have been shut down first
             self.dht.run_coroutine(self._detach)
         left = self.queue.close()
@@ -197,7 +200,15 @@ class Server:
 
     def join(self, timeout_s: float | None = None) -> bool:
         """Wait until somebody calls `shutdown`; return whether that has happened."""
-        return self._stopping.wait(timeout_s)
+        try:
+            self._ended.put(self._ended.get(timeout=timeout_s))  # back again, for others who wait
+        except Empty:
+            return False
+        return True
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        self._ended.put(None)
 
     def __enter__(self) -> Server:
         self.start()
