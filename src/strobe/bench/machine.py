@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import subprocess
+import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
@@ -20,11 +21,13 @@ import msgspec
 
 from strobe.agent import cgroup
 from strobe.bench.records import Environment
+from strobe.environment.processor import cpu_model, read_cpuinfo
 from strobe.environment.repository import find_repository
 
 #: instruction sets that decide which kernels a library takes
 _TELLING_FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512", "avx_vnni", "amx", "asimd", "sve", "bf16", "fp16", "i8mm")
 _GIT_LIMIT_S = 5.0
+_SYSCTL_LIMIT_S = 5.0
 #: how files end that Python imports
 _MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
@@ -99,7 +102,7 @@ def _memory_bytes() -> int:
 
 
 def _describe_hardware() -> dict[str, str]:
-    facts = _cpu_facts()
+    flags = _cpu_flags()
     found = {
         "cpu": _cpu_model(),
         "architecture": platform.machine(),
@@ -107,8 +110,8 @@ def _describe_hardware() -> dict[str, str]:
         "cpu_quota": f"{quota:g}" if (quota := _cpu_quota()) is not None else "",
         # Rounded, because kernels of one machine keep more or less of it for themselves.
         "memory_gb": str(round(_memory_bytes() / 2**30)),
-        "flags": " ".join(sorted(flag for flag in facts.get("flags", "").split() if flag.startswith(_TELLING_FLAGS))),
-        "is_virtual": "yes" if "hypervisor" in facts.get("flags", "").split() else "",
+        "flags": " ".join(sorted(flag for flag in flags if flag.startswith(_TELLING_FLAGS))),
+        "is_virtual": "yes" if "hypervisor" in flags else "",
         **_caches(),
         **_accelerators(),
     }
@@ -199,25 +202,13 @@ def _is_code(change: str) -> bool:
     return bool(change) and (not change.startswith("?? ") or change.endswith(_MODULES))
 
 
-def _cpu_facts() -> dict[str, str]:
-    """Return what /proc says of the first CPU."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        if not line.strip() and found:
-            break
-        name, _, value = line.partition(":")
-        found[name.strip()] = value.strip()
-    if "Features" in found:  # what ARM calls them
-        found["flags"] = found["Features"]
-    return found
+def _cpu_flags() -> list[str]:
+    facts = read_cpuinfo()
+    return (facts.get("flags") or facts.get("Features", "")).split()  # the latter is what ARM calls them
 
 
 def _cpu_model() -> str:
-    return _cpu_facts().get("model name") or platform.processor()
+    return cpu_model(time.monotonic() + _SYSCTL_LIMIT_S) or platform.processor()
 
 
 def _file_system(directory: Path) -> str:

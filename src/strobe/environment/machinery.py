@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from strobe.environment.execute import Failed, execute
+from strobe.environment.processor import cpu_model
 
 _SMI_FIELDS = "name,memory.total,uuid,driver_version"
 
@@ -16,7 +17,7 @@ _SMI_FIELDS = "name,memory.total,uuid,driver_version"
 def describe_machine(cwd: str, problems: list[str], deadline: float) -> dict[str, Any]:
     """Return the host facts of docs/environment.md."""
     facts: dict[str, Any] = {
-        "cpu_model": _cpu_model(deadline),
+        "cpu_model": cpu_model(deadline),
         "memory_total_bytes": _memory_total(),
         "memory_limit_bytes": _memory_limit(),
         "kernel": _kernel(),
@@ -25,20 +26,6 @@ def describe_machine(cwd: str, problems: list[str], deadline: float) -> dict[str
         usage = shutil.disk_usage(cwd)
         facts |= {"disk_total_bytes": usage.total, "disk_free_bytes": usage.free}
     return facts | _describe_gpus(problems, deadline)
-
-
-def _cpu_model(deadline: float) -> str | None:
-    if sys.platform == "darwin":
-        with suppress(Failed):
-            return execute(["sysctl", "-n", "machdep.cpu.brand_string"], cwd="/", deadline=deadline).text.strip()
-    if sys.platform == "win32":
-        return os.environ.get("PROCESSOR_IDENTIFIER")
-    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            key, _, value = line.partition(":")
-            if key.strip() in ("model name", "Processor", "cpu model", "cpu"):
-                return value.strip()
-    return None
 
 
 def _memory_total() -> int | None:
