@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import subprocess
 import sys
@@ -212,12 +213,13 @@ class Facts(Plain):
     """Writes down what it was started with, and how many steps it has taken, one file per rank."""
 
     def step(self, index: int) -> float:
-        self.num_steps = index + 1
+        self.num_steps, self.is_collecting = index + 1, gc.isenabled()
         return float(index)
 
     def work(self) -> Work:
         cpus = sorted(os.sched_getaffinity(0))
         facts = f"{os.getpid()} {self.num_steps} {cpus} {os.environ['OMP_NUM_THREADS']} {self.threads}"
+        facts += f" {self.is_collecting}"
         Path(os.environ["FACTS"], f"rank-{os.environ.get('RANK', '0')}-{os.getpid()}").write_text(facts)
         return super().work()
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strobe.bench import latency
+from strobe.bench.records import Repeat
 from strobe.bench.spec import Latency as Limit
 
 #: queries that MLPerf's early stopping needs (confidence 99 %, tolerance 0) by percentile and number of late ones
@@ -94,6 +95,26 @@ def test_judging_step_times() -> None:
     assert (judged.p50_ms, judged.p99_ms) == pytest.approx((10.0, 10.0))
     assert latency.judge([0.2] * 10, Limit(limit_ms=100, percentile=90)).status == "missed"
     assert latency.judge([0.01] * 10, Limit(limit_ms=100, percentile=90)).status == "undecided"
+
+
+@given(st.lists(st.lists(st.floats(0.001, 0.3), min_size=4, max_size=4), min_size=1, max_size=300), st.floats(50, 99.9))
+def test_what_is_decided_of_steps_timed_together_is_what_they_show_one_by_one(
+    quartets: list[list[float]], percentile: float
+) -> None:
+    limit = Limit(limit_ms=100, percentile=percentile)
+    means = tuple(sum(four) / 4 for four in quartets)
+    together = latency.judge_repeats([Repeat(wall_s=means, cpu_s=(), inner_loops=4)], limit)
+    one_by_one = latency.judge([step for four in quartets for step in four], limit)
+    assert together.n == one_by_one.n
+    assert together.status in ("undecided", one_by_one.status)
+
+
+def test_repeats_with_other_numbers_of_steps_together_are_judged_as_what_they_are() -> None:
+    """One late step that was timed alone is one late step, whatever was timed beside it."""
+    alone = Repeat(wall_s=(*(0.01,) * 999, 0.5), cpu_s=())
+    together = Repeat(wall_s=(0.01,) * 100, cpu_s=(), inner_loops=5)
+    judged = latency.judge_repeats([alone, together], Limit(limit_ms=100, percentile=99))
+    assert (judged.status, judged.n, judged.num_over) == ("met", 1500, 1)
 
 
 @pytest.mark.parametrize(("n", "late", "share"), [(3, 4, 0.9), (3, -1, 0.9), (3, 1, 1.0), (3, 1, 99)])

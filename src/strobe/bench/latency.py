@@ -2,16 +2,15 @@
 
 The rule is the one of MLPerf's early stopping: a limit at percentile p is *met* when a system that keeps it for only a
 share p of its steps would show so few late ones in at most 1 % of such measurements, *missed* when it would show so
-many that seldom, and *undecided* until there are enough steps for either. It takes steps as independent of each other
-and as timed one by one: a sample that is the mean of several steps says nothing about their tail. Pure.
+many that seldom, and *undecided* until there are enough steps for either. It takes steps as independent of each other.
+Of steps that were timed several at a time only bounds are known: at least one is late if their mean is, and of those
+that are late each took longer than the limit. What holds for both bounds is decided. Pure.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-import msgspec
 
 from strobe.bench.records import Latency, LatencyStatus, Repeat
 from strobe.bench.spec import Latency as Limit
@@ -73,15 +72,23 @@ def most_over(n: int, share: float) -> int | None:
 
 def judge(wall_s: Sequence[float], limit: Limit) -> Latency:
     """Describe step times in seconds and judge them by a benchmark's limit; raises ValueError if there are none."""
-    times_ms = [1e3 * value for value in wall_s]
-    num_over = sum(value > limit.limit_ms for value in times_ms)
-    p50, p90, p95, p99 = (percentile(times_ms, share) for share in (0.50, 0.90, 0.95, 0.99))
+    return judge_repeats([Repeat(wall_s=tuple(wall_s), cpu_s=())], limit)
+
+
+def judge_repeats(repeats: Sequence[Repeat], limit: Limit) -> Latency:
+    """Judge the steps of all repeats together; raises ValueError if there are none."""
+    # (milliseconds of a step, steps that were timed together)
+    samples = [(1e3 * wall_s, repeat.inner_loops) for repeat in repeats for wall_s in repeat.wall_s]
+    n = sum(loops for _, loops in samples)
+    least = sum(mean_ms > limit.limit_ms for mean_ms, _ in samples)
+    most = sum(_most_late(mean_ms, loops, limit.limit_ms) for mean_ms, loops in samples)
+    p50, p90, p95, p99 = (percentile([mean_ms for mean_ms, _ in samples], share) for share in (0.50, 0.90, 0.95, 0.99))
     return Latency(
         limit_ms=limit.limit_ms,
         percentile=limit.percentile,
-        status=decide(len(times_ms), num_over, limit.percentile / 100),
-        n=len(times_ms),
-        num_over=num_over,
+        status=_decide_between(n, least, most, limit.percentile / 100),
+        n=n,
+        num_over=least,
         p50_ms=p50,
         p90_ms=p90,
         p95_ms=p95,
@@ -89,15 +96,16 @@ def judge(wall_s: Sequence[float], limit: Limit) -> Latency:
     )
 
 
-def judge_repeats(repeats: Sequence[Repeat], limit: Limit) -> Latency:
-    """Judge the steps of all repeats together; raises ValueError if there are none."""
-    judged = judge([value for repeat in repeats for value in repeat.wall_s], limit)
-    if any(repeat.inner_loops > 1 for repeat in repeats):
-        # Means of several steps hide late ones and timely ones, unless even all of them together kept the limit.
-        longest = max(max(repeat.wall_s) * repeat.inner_loops for repeat in repeats)
-        if 1e3 * longest > limit.limit_ms:
-            return msgspec.structs.replace(judged, status="undecided")
-    return judged
+def _most_late(mean_ms: float, loops: int, limit_ms: float) -> int:
+    """Return how many of the steps of a sample can each have been longer than the limit, with all in its time."""
+    return max(mean_ms > limit_ms, min(loops, math.ceil(loops * mean_ms / limit_ms) - 1))
+
+
+def _decide_between(n: int, least: int, most: int, share: float) -> LatencyStatus:
+    """Decide where only bounds are known of how many steps were late: few enough at most, or too many at least."""
+    if decide(n, most, share) == "met":
+        return "met"
+    return "missed" if decide(n, least, share) == "missed" else "undecided"
 
 
 def at_most(k: int, n: int, chance: float) -> float:

@@ -12,15 +12,19 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from strobe.bench import machine, registry
-from strobe.bench.records import Record
+from strobe.bench.records import Record, Repeat
+from strobe.bench.runner import session
 from strobe.bench.runner.group import free_ports
+from strobe.bench.runner.message import Outcome
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.session import Progress, Results, measure
+from strobe.bench.workload import Work
 
 OWN = Path(__file__).parents[1] / "own.py"
 pytestmark = pytest.mark.slow
@@ -171,8 +175,39 @@ def test_time_that_is_up_costs_repeats_but_no_row() -> None:
     assert all(1 <= len(record.repeats) < 5 for record in records)
 
 
+@pytest.mark.parametrize(
+    ("budget_s", "left_s"),
+    [
+        # rows of 1, 3 and 5 seconds, three times: what is left after each
+        (None, [8, 14, 18, 17, 14, 9, 8, 5, 0]),
+        (13, [8, 9, 4, 3, 0]),
+        # too little time: rows that must still be measured once take what they take
+        (2, [2, 2, 0]),
+    ],
+)
+def test_the_time_that_is_left_is_what_rows_have_taken(
+    budget_s: float | None, left_s: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+
+    def take(cell: Cell, options: Options, *, is_checked: bool) -> Outcome:
+        nonlocal now
+        now += {"Plain": 1.0, "Wrong": 3.0, "Product": 5.0}[cell.benchmark.config]
+        return Outcome(repeat=Repeat(wall_s=(1.0,), cpu_s=(1.0,)), work=Work(examples=1, flops=1, bytes=1))
+
+    monkeypatch.setattr(session, "run_repeat", take)
+    monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: now))
+    told: list[float | None] = []
+    measure(
+        _cells("Plain", "Wrong", "Product"),
+        Options(repeats=3, files=(OWN,), budget_s=budget_s),
+        report=lambda progress: told.append(progress.left_s) if progress.outcome else None,
+    )
+    assert told == left_s
+
+
 def _facts(directory: Path) -> dict[str, list[str]]:
-    """Return per rank and process: pid, steps, CPUs, OMP_NUM_THREADS and threads."""
+    """Return per rank and process: pid, steps, CPUs, OMP_NUM_THREADS, threads, whether garbage is collected."""
     found = {}
     for path in sorted(directory.iterdir()):
         pid, steps, rest = path.read_text().split(" ", 2)
@@ -188,7 +223,7 @@ def test_each_repeat_is_a_fresh_pinned_process(tmp_path: Path, monkeypatch: pyte
     assert record.error is None
     facts = list(_facts(tmp_path).values())
     assert len({pid for pid, *_ in facts} | {str(os.getpid())}) == 3
-    for _, _, cpus, omp_threads, threads in facts:
+    for _, _, cpus, omp_threads, threads, _ in facts:
         assert json.loads(cpus) == [min(os.sched_getaffinity(0))]
         assert omp_threads == threads == "1"
 
@@ -202,9 +237,11 @@ def test_two_devices_are_two_processes_that_take_the_same_steps(
     assert record.devices == 2
     facts = _facts(tmp_path)
     assert [name.rpartition("-")[0] for name in facts] == ["rank-0", "rank-1"]
-    (_, steps, *_), (_, other_steps, *_) = facts.values()
+    (_, steps, *_, is_collecting), (_, other_steps, *_, is_other_collecting) = facts.values()
     assert steps == other_steps
     assert int(steps) > 10
+    # The one that is timed waits for the other at every collective.
+    assert (is_collecting, is_other_collecting) == ("False", "False")
 
 
 def test_a_group_in_which_one_fails_ends() -> None:

@@ -1,8 +1,9 @@
 """The measuring loop: warm up until steps take equally long, choose how many make a sample, take samples.
 
 A sample is at least a millisecond, so that reading two clocks costs well under a percent of it; steps longer than that
-are timed one by one, and only those say anything about latency. How many samples are taken is settled before the first
-one, because in a group all processes must take the same steps. Knows nothing of workloads: a step is a function.
+are timed one by one. Where steps have a limit, a sample is no longer than that: more steps together would hide which of
+them kept it. How many samples are taken is settled before the first one, because in a group all processes must take the
+same steps. Knows nothing of workloads: a step is a function.
 """
 
 from __future__ import annotations
@@ -125,15 +126,18 @@ class Loop:
             before = now
         return times
 
-    def measure(self, warm: Warm, seconds: float) -> Samples:
-        """Take samples for about so many seconds, without the garbage collector."""
-        inner_loops = math.ceil(SAMPLE_NS / max(warm.step_ns, 1.0))
+    def measure(self, warm: Warm, seconds: float, limit_s: float | None = None) -> Samples:
+        """Take samples for about so many seconds, without the garbage collector; `limit_s` is that of a step."""
+        step_ns = max(warm.step_ns, 1.0)
+        inner_loops = math.ceil(SAMPLE_NS / step_ns)
+        if limit_s is not None:
+            inner_loops = min(inner_loops, max(1, int(1e9 * limit_s / step_ns)))
         if inner_loops > 1:
             inner_loops = _whole(inner_loops, self._turn)
         turn = self._turn if inner_loops == 1 else 1
-        sample_ns = max(warm.step_ns, 1.0) * inner_loops
+        sample_ns = step_ns * inner_loops
         num_samples = min(MAX_SAMPLES, max(MIN_SAMPLES, round(seconds * 1e9 / sample_ns)))
-        with _no_garbage_collection():
+        with no_garbage_collection():
             return self._samples(_whole(num_samples, turn), inner_loops, turn)
 
     def _samples(self, num_samples: int, inner_loops: int, turn: int = 1) -> Samples:
@@ -165,7 +169,8 @@ def _whole(number: int, turn: int) -> int:
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
+    """Keep Python from looking for garbage, which would stop a step at any moment; it looks once before."""
     was_enabled = gc.isenabled()
     gc.collect()
     gc.disable()

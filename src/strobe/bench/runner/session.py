@@ -194,7 +194,10 @@ class _Session:
         return self._options.repeats if row.failure else len(row.durations_s)
 
     def _left_s(self) -> float | None:
-        """What each row still needs, by its own repeats; a row that has none yet is taken as an average one."""
+        """What each row still needs, by its own repeats; a row that has none yet is taken as an average one.
+
+        A time limit ends repeats, but not the first of a row.
+        """
         known = [sum(row.durations_s) / len(row.durations_s) for row in self._rows if row.durations_s]
         if not known:
             return None
@@ -204,9 +207,10 @@ class _Session:
             * (sum(row.durations_s) / len(row.durations_s) if row.durations_s else average)
             for row in self._rows
         )
-        if self._options.budget_s is None or len(known) < len(self._rows):
+        if self._options.budget_s is None:
             return left_s
-        return min(left_s, max(0.0, self._options.budget_s - (time.monotonic() - self._began)))
+        due_s = average * sum(not row.durations_s and row.failure is None for row in self._rows)
+        return min(left_s, max(due_s, self._options.budget_s - (time.monotonic() - self._began)))
 
 
 def _fill(row: _Row) -> Record:

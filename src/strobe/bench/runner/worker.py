@@ -29,7 +29,7 @@ from strobe.bench.energy import open_meter
 from strobe.bench.records import NOT_HERE, Correct, Repeat
 from strobe.bench.runner import conditions, software
 from strobe.bench.runner.group import Leader, counts_from_leader
-from strobe.bench.runner.loop import Loop, Samples, Warm
+from strobe.bench.runner.loop import Loop, Samples, Warm, no_garbage_collection
 from strobe.bench.runner.memory import peak_bytes
 from strobe.bench.runner.message import Job, Outcome, Seat, Served
 from strobe.bench.spec import Benchmark, load_workload
@@ -97,8 +97,10 @@ class _Measurement:
         served = None
         if job.seat.rank:
             loop = Loop(workload.step, fence=_fence(job.device), first=CHECKED_STEP + 1)
-            for num_steps in counts_from_leader(job.seat):
-                loop.take(num_steps)
+            # What stops this rank is waited for by the one that is timed.
+            with no_garbage_collection():
+                for num_steps in counts_from_leader(job.seat):
+                    loop.take(num_steps)
             repeat = Repeat(wall_s=(), cpu_s=(), peak_rss_bytes=peak_bytes())
         else:
             leader = Leader(job.seat)
@@ -140,7 +142,8 @@ class _Measurement:
         job = self._job
         meter = open_meter(devices) if (devices := metered_devices(job.device, job.seat)) else None
         before = conditions.look(job.cpus)
-        samples = loop.measure(warm, job.seconds)
+        limit = self._benchmark.latency
+        samples = loop.measure(warm, job.seconds, limit.limit_ms / 1e3 if limit else None)
         between = conditions.Between(before, conditions.look(job.cpus), len(job.cpus) or os.cpu_count() or 1)
         return _repeat(samples, warm, between, meter.joule() if meter else None, is_alone=job.is_alone)
 
