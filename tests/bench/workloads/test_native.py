@@ -18,7 +18,7 @@ from torch import nn
 
 from strobe.bench.runner.software import find_compiler
 from strobe.bench.workload import NotHere
-from strobe.bench.workloads.layers import native
+from strobe.bench.workloads.layers import fp32_product, native
 from strobe.bench.workloads.layers.fp32_linear import PackedLinear, pack_linears
 from strobe.bench.workloads.layers.fp32_product import multiply_ours
 from strobe.bench.workloads.layers.fp32_residual import Fp32Conv
@@ -183,8 +183,28 @@ def test_a_kernel_that_is_wrong_is_no_machines_fault(monkeypatch: pytest.MonkeyP
 def test_a_compiler_that_says_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "false")
     monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: "AVX2")
-    with pytest.raises(Error, match=r"false cannot compile fp32_linear\.c: it said nothing"):
+    with pytest.raises(
+        NotHere, match=r"false cannot compile fp32_linear\.c, nor anything else .*: it said nothing; .* CC"
+    ):
         native.load_kernels.__wrapped__("fp32_linear")
+
+
+def test_training_goes_on_with_torchs_product_where_the_compiler_knows_no_openmp(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Apple's clang, or one without libomp: kernels cannot be built there, and nothing is wrong with them."""
+    compiler = tmp_path / "clang"
+    compiler.write_text("#!/bin/sh\necho \"clang: error: unsupported option '-fopenmp'\" >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: "AVX2")
+    native.load_kernels.cache_clear()
+    try:
+        with pytest.raises(NotHere, match="unsupported option '-fopenmp'; install gcc, or set CC to another"):
+            native.load_kernels("fp32_linear")
+        assert not fp32_product.is_faster.__wrapped__()
+    finally:
+        native.load_kernels.cache_clear()
 
 
 def test_a_directory_that_nothing_can_be_loaded_from_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

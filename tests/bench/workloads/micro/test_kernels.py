@@ -124,8 +124,10 @@ def test_convolutions_are_right_and_count_their_work(is_training: bool) -> None:
     assert len(outputs) == len(LAYERS) == 11
     verdict = workload.check(outputs, workload.reference(0))
     assert verdict.is_correct, verdict
-    one_wrong = [*outputs[:-1], outputs[-1] * 1.5]
-    assert not workload.check(one_wrong, workload.reference(0)).is_correct
+    for place in (0, 5, 10):
+        for wrong in (outputs[place] * 1.5, torch.full_like(outputs[place], math.nan)):
+            one_wrong = [*outputs[:place], wrong, *outputs[place + 1 :]]
+            assert not workload.check(one_wrong, workload.reference(0)).is_correct, (place, wrong)
     with FlopCounterMode(display=False, custom_mapping=COUNTED) as counter:
         workload.step(1)
     assert workload.work().flops == counter.get_total_flops()

@@ -10,6 +10,7 @@ Shapes: X rows, K inputs, N outputs.
 from __future__ import annotations
 
 import ctypes
+import math
 import time
 from collections.abc import Callable
 from functools import cache, partial
@@ -95,10 +96,10 @@ def is_faster() -> bool:
     """Whether our product takes less time than torch's on this processor."""
     x_XK, w_KN = _factors(torch.float32)
     try:
-        ours_s = _least_s(lambda: multiply_ours(x_XK, w_KN, threads=1))
+        ours_s, torchs_s = _least_s(lambda: multiply_ours(x_XK, w_KN, threads=1), lambda: x_XK @ w_KN)
     except NotHere:
         return False
-    return _least_s(lambda: x_XK @ w_KN) > _MARGIN * ours_s
+    return torchs_s > _MARGIN * ours_s
 
 
 @cache
@@ -106,24 +107,26 @@ def is_emulated(dtype: torch.dtype) -> bool:
     """Whether products in a type of fewer bits take this processor longer than in 32."""
     (x_XK, w_KN), (small_x_XK, small_w_KN) = _factors(torch.float32), _factors(dtype)
     multiply_fp32 = partial(multiply_ours, threads=1) if is_faster() else torch.mm
-    # Once may be enough to know: what is emulated can be a thousand times slower.
-    return _least_s(lambda: small_x_XK @ small_w_KN, tries=2) > _least_s(lambda: multiply_fp32(x_XK, w_KN))
+    # Twice is enough to know: what is emulated can be a thousand times slower.
+    small_s, fp32_s = _least_s(lambda: small_x_XK @ small_w_KN, lambda: multiply_fp32(x_XK, w_KN), tries=2)
+    return small_s > fp32_s
 
 
 def _factors(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.randn(_ROWS, _WIDTH).to(dtype), torch.randn(_WIDTH, _WIDTH).to(dtype).t()
 
 
-def _least_s(work: Callable[[], object], tries: int = _TRIES) -> float:
-    """Return the least CPU time of one thread."""
+def _least_s(*works: Callable[[], object], tries: int = _TRIES) -> list[float]:
+    """Return the least CPU time of each on one thread, in turns, so that a slow moment falls on all of them."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        times = []
+        least = [math.inf] * len(works)
         for _ in range(tries):
-            began = time.process_time()
-            work()
-            times.append(time.process_time() - began)
-        return min(times)
+            for place, work in enumerate(works):
+                began = time.process_time()
+                work()
+                least[place] = min(least[place], time.process_time() - began)
+        return least
     finally:
         torch.set_num_threads(threads)

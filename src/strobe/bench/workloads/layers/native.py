@@ -31,7 +31,8 @@ _FLAGS = ("-O3", "-march=native", *_REORDER, "-fopenmp", "-shared", "-fPIC")
 def load_kernels(name: str) -> ctypes.CDLL:
     """Compile `name`.c of this package and load it.
 
-    Raises NotHere without a compiler, on a processor that lacks AVX2, or where nothing in TMPDIR can be executed.
+    Raises NotHere without a compiler that knows OpenMP, on a processor that lacks AVX2, or where nothing in TMPDIR can
+    be executed.
     """
     source = Path(__file__).with_name(f"{name}.c")
     compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc") or shutil.which("clang")
@@ -39,14 +40,16 @@ def load_kernels(name: str) -> ctypes.CDLL:
         raise NotHere(f"{source.name} must be compiled, and there is no C compiler: install gcc, or set CC to one")
     with tempfile.TemporaryDirectory(prefix="strobe-native-") as directory:
         library = Path(directory, f"{name}.so")
-        result = subprocess.run(
-            [compiler, *_FLAGS, str(source), "-o", str(library), "-lm"], capture_output=True, text=True, check=False
-        )
-        if result.returncode:
+        failure = _compile(compiler, source, library)
+        if failure:
             if "AVX" not in torch.backends.cpu.get_cpu_capability():
                 raise NotHere(f"{source.name} is written for processors with AVX2, which this one lacks")
-            said = " ".join(result.stderr.split())[:300] or "it said nothing"
-            raise Error(f"{compiler} cannot compile {source.name}: {said}")
+            if lack := _compile(compiler, _nothing_in(directory), library):
+                raise NotHere(
+                    f"{compiler} cannot compile {source.name}, nor anything else with OpenMP: {lack}; install gcc, or "
+                    "set CC to another"
+                )
+            raise Error(f"{compiler} cannot compile {source.name}: {failure}")
         try:
             return ctypes.CDLL(str(library))
         except OSError as exc:
@@ -54,6 +57,21 @@ def load_kernels(name: str) -> ctypes.CDLL:
                 f"{source.name} cannot be loaded from {directory} ({exc}); if that is on a file system without exec, "
                 "set TMPDIR to another"
             ) from exc
+
+
+def _compile(compiler: str, source: Path, library: Path) -> str:
+    """Return what the compiler says against it; nothing when the library is there."""
+    result = subprocess.run(
+        [compiler, *_FLAGS, str(source), "-o", str(library), "-lm"], capture_output=True, text=True, check=False
+    )
+    return "" if not result.returncode else " ".join(result.stderr.split())[:300] or "it said nothing"
+
+
+def _nothing_in(directory: str) -> Path:
+    """Return a source that needs nothing but what every kernel does."""
+    source = Path(directory, "nothing.c")
+    source.write_text("#include <omp.h>\nint threads(void) { return omp_get_max_threads(); }\n")
+    return source
 
 
 def address(tensor: torch.Tensor) -> ctypes.c_void_p:

@@ -8,6 +8,7 @@ Shapes: B batch, C channels, H and W height and width.
 from __future__ import annotations
 
 import copy
+import math
 
 import torch
 from torch import nn
@@ -130,7 +131,8 @@ class CvtConvs(Kernel):
     def check(self, output: list[torch.Tensor], reference: list[torch.Tensor]) -> Correctness:
         """Judge by the layer that is furthest off."""
         verdicts = [super(CvtConvs, self).check(*pair) for pair in zip(output, reference, strict=True)]
-        return max(verdicts, key=lambda verdict: verdict.error)
+        # NaN is further off than any number, and greater than none.
+        return max(verdicts, key=lambda verdict: (math.isnan(verdict.error), verdict.error))
 
 
 def cvt_convs(layers: tuple[str, ...] = tuple(LAYERS), is_training: bool = False, tolerance: float = 1e-3) -> CvtConvs:

@@ -93,6 +93,10 @@ class DecodingTask(RnntTask):
 class Decoding(OotbInference):
     """Inference whose output is text."""
 
+    @property
+    def turn(self) -> int:
+        return len(self.ring)  # batches of one length still say more or less, and take longer the more they say
+
     def num_checked(self, batch: Batch) -> int:
         return 1  # texts have no spread that more of them would tell
 
