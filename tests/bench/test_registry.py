@@ -104,6 +104,16 @@ def test_an_installed_package_offers_benchmarks(monkeypatch: pytest.MonkeyPatch,
     assert "own/micro/test/Sleep" in registry.everything()
 
 
+def test_what_measures_a_row_of_the_suite_imports_nobody_elses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A package that brings tensorflow along would add its memory and its threads to every row."""
+    (tmp_path / "heavy_benchmarks.py").write_text("BENCHMARKS = []\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    offer = EntryPoints([EntryPoint("heavy", "heavy_benchmarks:BENCHMARKS", registry.ENTRY_POINTS)])
+    monkeypatch.setattr(registry, "entry_points", lambda group: offer.select(group=group))
+    assert registry.find_one("dlrm/ootb/inference/tiny-100k", [tmp_path / "nowhere.py"]).model == "DLRM"
+    assert "heavy_benchmarks" not in sys.modules
+
+
 def test_optimized_comes_with_its_ootb_before_it() -> None:
     found = _keys(registry.with_partners(registry.find(["regnety/optimized/inference/400MF-int8"])))
     assert found == ["regnety/ootb/inference/400MF-fp32", "regnety/optimized/inference/400MF-int8"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from strobe.bench import seal
+from strobe.bench.source import essence
 from strobe.bench.spec import Benchmark
 from strobe.cli import FAILURE, OK
 from strobe.errors import Error
@@ -145,6 +146,15 @@ def test_what_the_workload_may_need_is_not(mine: Path, old: str, new: str) -> No
     assert old in FILE
     mine.write_text(FILE.replace(old, new))
     assert seal.make_seal(declare(f"{mine}:Model")) != before
+
+
+@pytest.mark.parametrize(
+    "text", ['def f(x): "{} — é"; return {}\n', 'class A: """{}"""; X = {}\n', '"""Two\n{}"""; X = {}\n']
+)
+def test_code_beside_a_docstring_counts_and_the_docstring_does_not(text: str) -> None:
+    before = essence(text.format("what it is", 1))
+    assert essence(text.format("what it is", 2)) != before
+    assert essence(text.format("what that is", 1)) == before
 
 
 def test_statements_that_share_a_line_are_kept(mine: Path) -> None:

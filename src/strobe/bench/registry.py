@@ -186,8 +186,13 @@ def _task(benchmark: Benchmark) -> tuple[str, str, str, int, int]:
 
 
 def find_one(key: str, files: Sequence[Path] = ()) -> Benchmark:
-    """Return the benchmark with exactly this key."""
-    known = everything(files)
+    """Return the benchmark with exactly this key.
+
+    The suite's own are found without importing a package or a file: who measures them has no use for those.
+    """
+    known = {one.key: one for one in builtin()}
+    if key not in known:
+        known = everything(files)
     if key not in known:
         raise UsageError(f"no benchmark {key!r}{_hint(key, known)}; `strobe bench list` names all")
     return known[key]

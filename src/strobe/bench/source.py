@@ -165,9 +165,18 @@ def essence(text: str) -> str:
                 and isinstance(first.value, ast.Constant)
                 and isinstance(first.value.value, str)
             ):
-                for row in range(first.lineno - 1, first.end_lineno or first.lineno):
-                    lines[row] = ""
+                _blank(lines, first)
     return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _blank(lines: list[str], node: ast.stmt) -> None:
+    """Take a statement out of its lines, and nothing that stands beside it."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    # Python counts columns in bytes.
+    before = lines[first].encode()[: node.col_offset].decode()
+    behind = lines[last].encode()[node.end_col_offset :].decode()
+    lines[first : last + 1] = ["", *[""] * (last - first)]
+    lines[first] = before + behind
 
 
 @dataclass(frozen=True, slots=True)

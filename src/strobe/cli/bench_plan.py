@@ -37,7 +37,9 @@ def add_effort(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="begin no second or later repeat that would end after this (default: smoke 3, ci 16, else no limit)",
     )
-    effort.add_argument("--threads", type=int, metavar="N", help="per row, each pinned (default: all CPUs)")
+    effort.add_argument(
+        "--threads", type=int, metavar="N", help="per process of a row, which is pinned (default: all CPUs)"
+    )
     effort.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
     effort.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default: 0)")
     effort.add_argument("--timeout", type=float, default=600.0, metavar="S", help="of one process (default: 600)")
