@@ -198,6 +198,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert not (tmp_path / "none").exists()
 
 
+def test_a_result_that_two_files_have_is_published_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [tmp_path / "old.jsonl", tmp_path / "all.jsonl"]
+    own = [one for one in records() if one.benchmark == "dlrm/ootb/inference/tiny-100k"]
+    append_records(paths[0], own[:-2])
+    append_records(paths[1], own)
+    assert main(["bench", "publish", str(tmp_path / "site"), *map(str, paths), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["records"] == len(own)
+    assert list(read_records(tmp_path / "site" / "records.jsonl")) == own
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert _figures(page)["history"] == json.loads(json.dumps(collect(own)["history"]))
+
+
 def test_a_directory_of_somebody_else_is_not_told_as_a_lack_of_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
