@@ -95,7 +95,7 @@ class History:
         between = math.sqrt(2) * scatter.deviation
         error, freedom = student.combined([(found.error**2, found.freedom), (between**2, scatter.freedom)])
         whole = student.Mean(math.log(found.value), error, freedom)
-        low, high = (math.exp(min(bound, 700.0)) for bound in whole.bounds(confidence))
+        low, high = map(stats.factor, whole.bounds(confidence))
         return replace(found, low=low, high=high, p=max(found.p, whole.p), freedom=freedom, between=between)
 
     def _scatter(self, a: Record, b: Record) -> _Scatter | None:
