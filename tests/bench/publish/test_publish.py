@@ -13,7 +13,7 @@ import pytest
 from strobe.bench.latency import judge
 from strobe.bench.publish import publish, render
 from strobe.bench.publish.figures import collect
-from strobe.bench.records import Record, append_records, read_records
+from strobe.bench.records import Environment, Record, append_records, read_records
 from strobe.bench.spec import Latency as Limit
 from strobe.cli import main
 from strobe.errors import UsageError
@@ -176,6 +176,14 @@ def test_systems_do_not_differ_in_what_only_one_of_their_rows_knows() -> None:
         assert [row["name"] for row in between["environment"]] == ["cpu", "cores", "torch"]
     (between,) = collect([here[0], away[1]])["between"]  # no row in common
     assert [row["name"] for row in between["environment"]] == ["cpu", "cores"]
+
+
+def test_the_systems_that_are_compared_are_those_that_were_measured_last() -> None:
+    places = [Environment(hardware={"cpu": f"machine {number}"}) for number in range(8)]
+    rows = [result([1.0], environment=place, id=f"{number:04}") for number, place in enumerate(places)]
+    rows.append(result([2.0], environment=places[0], id="0008"))  # the first one, measured again
+    names = [place.fingerprint for place in (places[0], *places[3:])]
+    assert collect(rows)["compared_systems"] == names
 
 
 def test_a_search_s_trials_are_points_of_the_line_of_its_winner() -> None:
