@@ -157,7 +157,7 @@ def legend(records: Sequence[Record]) -> dict[str, str]:
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Return an aligned Markdown table."""
     # A line break would end the row: an error has several lines.
-    table = [list(header), *[[" ".join(cell.split("\n")).replace("|", "\\|") for cell in line] for line in lines]]
+    table = [list(header), *[[" ".join(cell.splitlines()).replace("|", "\\|") for cell in line] for line in lines]]
     widths = [max(_MIN_WIDTH, *map(len, column)) for column in zip(*table, strict=True)]
     rows = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
     rule = " | ".join("-" * width for width in widths)
