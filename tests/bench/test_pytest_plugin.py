@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -127,6 +128,30 @@ def test_no_time_of_a_failed_test_is_a_result(tmp_path: Path, monkeypatch: pytes
     }
     assert not any(record.samples for record in found.values())
     assert {run.state for run in Api(Home(tmp_path / "home")).runs("bench")} == {"failed"}
+
+
+#: of an environment that has Strobe and an older pytest or pluggy: what these lack
+OLDER = {
+    "pluggy 1.0": "hookimpl = pytest.hookimpl\n"
+    "def old(f=None, hookwrapper=False, optionalhook=False, tryfirst=False, trylast=False, specname=None):\n"
+    "    return hookimpl(f, hookwrapper, optionalhook, tryfirst, trylast, specname)\n"
+    "pytest.hookimpl = old\n",
+    "pytest 6": "del pytest.StashKey\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OLDER)
+def test_an_older_pytest_is_left_to_run_its_tests(tmp_path: Path, name: str) -> None:
+    (tmp_path / "older.py").write_text(f"import pytest\n{OLDER[name]}")
+    (tmp_path / "test_plain.py").write_text("def test_it(): ...\n")
+    words = ["-m", "pytest", "-W", "error", "-p", "older", "-p", "strobe.bench.pytest_plugin", "test_plain.py"]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # others may need a newer one
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
 
 
 #: what pytest-rerunfailures does: the same item once more
