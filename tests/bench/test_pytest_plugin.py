@@ -130,6 +130,23 @@ def test_no_time_of_a_failed_test_is_a_result(tmp_path: Path, monkeypatch: pytes
     assert {run.state for run in Api(Home(tmp_path / "home")).runs("bench")} == {"failed"}
 
 
+@pytest.mark.slow
+def test_a_test_that_skips_itself_after_measuring_has_not_failed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    (tmp_path / "test_skipping.py").write_text(
+        "import pytest\n"
+        "import unittest\n"
+        "@pytest.mark.parametrize('skipped', [pytest.skip.Exception, unittest.SkipTest])\n"
+        "def test_it(strobe_bench, skipped):\n"
+        "    strobe_bench(len, 'abc')\n"
+        "    raise skipped('not here')\n"
+    )
+    done = _pytest(tmp_path, "test_skipping.py", "--strobe-bench-records", str(path))
+    assert "2 skipped" in done.stdout
+    assert "strobe_bench" not in done.stdout
+    assert not path.exists()
+
+
 #: of an environment that has Strobe and an older pytest or pluggy: what these lack
 OLDER = {
     "pluggy 1.0": "hookimpl = pytest.hookimpl\n"

@@ -172,7 +172,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report: pytest.TestReport = outcome.get_result()
     if (measurer := item.stash.get(_MEASURER, None)) is None:
         return
-    if call.excinfo is not None:  # also where that is expected: no time of such a test means anything
+    if call.excinfo is not None and call.excinfo.errisinstance(pytest.skip.Exception):
+        measurer.records.clear()  # it has not failed, and says that what it measured is not meant
+    elif call.excinfo is not None:  # also where that is expected: no time of such a test means anything
         item.stash.setdefault(_ERROR, call.excinfo.exconly())
     elif report.failed:
         item.stash.setdefault(_ERROR, str(report.longrepr))
