@@ -13,6 +13,7 @@ import pytest
 
 from strobe.api.client import Api
 from strobe.bench import table
+from strobe.bench.history import trace
 from strobe.bench.records import read_records
 from strobe.home import Home
 
@@ -169,6 +170,19 @@ def test_an_older_pytest_is_left_to_run_its_tests(tmp_path: Path, name: str) -> 
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+
+
+@pytest.mark.slow
+def test_tests_of_two_projects_are_two_rows_and_those_of_two_checkouts_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    for directory, project in (("one", "first"), ("two", "second"), ("checkout-of-one", "first")):
+        (tmp_path / directory).mkdir()
+        (tmp_path / directory / "pyproject.toml").write_text(f"[project]\nname = '{project}'\n")
+        _pytest(tmp_path / directory, f"--strobe-bench-records={path}", "-k", "passed_on")
+    found = list(read_records(path))
+    assert [record.model for record in found] == ["first/test_it.py", "second/test_it.py", "first/test_it.py"]
+    assert found[0].benchmark == "first/test_it.py::test_result_is_passed_on"
+    assert [len(series.records) for series in trace(found)] == [2, 1]
 
 
 #: what pytest-rerunfailures does: the same item once more

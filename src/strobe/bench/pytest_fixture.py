@@ -38,6 +38,7 @@ _PROPERTY = "strobe_bench"
 _UNWRITTEN = "strobe_bench_unwritten"
 _MOMENT = "strobe_bench_started_at"
 _ENVIRONMENT = pytest.StashKey["Environment"]()
+_PROJECT = pytest.StashKey[str]()
 _RECORDS = pytest.StashKey[list["Record"]]()
 _MEASURER = pytest.StashKey["Measurer"]()
 _ERROR = pytest.StashKey[str]()
@@ -83,7 +84,9 @@ class Measurer:
     def _begin(self) -> Record:
         from strobe.bench.records import Record, make_id
 
-        name = self._name + (f" #{len(self.records) + 1}" if self.records else "")
+        place = self._name + (f" #{len(self.records) + 1}" if self.records else "")
+        # Projects share a home, and often the names of their tests.
+        name = "/".join(filter(None, [_project(self._config), place]))
         file, _, test = name.partition("::")
         return Record(
             id=make_id(),
@@ -261,6 +264,15 @@ def _results(config: pytest.Config) -> Path:
 
     chosen: Path | None = config.getoption("--strobe-bench-records")
     return chosen or results_path(default_home())
+
+
+def _project(config: pytest.Config) -> str:
+    """Return what the project of the tests is called, looked up once per session."""
+    from strobe.bench.project import project_name
+
+    if _PROJECT not in config.stash:
+        config.stash[_PROJECT] = project_name(config.rootpath)
+    return config.stash[_PROJECT]
 
 
 def _environment(config: pytest.Config) -> Environment:
