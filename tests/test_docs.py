@@ -33,6 +33,13 @@ with strobe.init(project="digits") as run:
         stream.write("1,2,3")
     run.log_artifact(artifact).wait()
 """,
+    "bench.md": """
+import pathlib
+from strobe.bench.records import NOT_HERE, Record, append_records
+row = dict(benchmark="sort/ootb/inference/small", subject="OOTB", metric="throughput", unit="ex/s", better="more")
+rows = Record(**row, error="killed"), Record(**row, error=NOT_HERE + "needs a card"), Record(**row, samples=(1.0, 2.0))
+append_records(pathlib.Path("results.jsonl"), rows)
+""",
     "data-types.md": """
 import numpy as np
 x = np.zeros((8, 8, 3), "u1")

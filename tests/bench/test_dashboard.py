@@ -12,7 +12,7 @@ import pytest
 from strobe.bench import run_results
 from strobe.bench.dashboard import endpoints
 from strobe.bench.publish.figures import collect
-from strobe.bench.records import Record
+from strobe.bench.records import Environment, Record
 from strobe.bench.run_results import RunResults
 from strobe.bench.tracker import FILE, track
 from strobe.home import Home, RunPath
@@ -26,7 +26,7 @@ from strobe.store.blobs import open_blobs
 from strobe.store.store import Store
 from strobe.wire.pack import pack
 from tests.bench.publish.suite import records as suite
-from tests.bench.results import ELSEWHERE, result
+from tests.bench.results import ELSEWHERE, latency, result
 from tests.server.conftest import Clock, Stage
 
 PAGE = "/api/v1/benchmarks"
@@ -140,6 +140,12 @@ def test_one_project_can_be_chosen(bench: Bench) -> None:
         b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[1e300]}',
         b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[-1.0]}',
         b'{"benchmark":"b","subject":"s","metric":"m","unit":"s","version":1,"samples":[5e-324]}',
+        *(
+            msgspec.json.encode(_named("bad", latency=msgspec.structs.replace(latency("met"), percentile=share)))
+            for share in (0.0, -1.0, 100.5, 5e-324)
+        ),
+        msgspec.json.encode(_named("bad", environment=Environment(software={"threads": "1" * 5_000}))),
+        msgspec.json.encode(_named("bad")).replace(b'"hardware":', b'"memory_bytes":1%s,"hardware":' % (400 * b"0")),
     ],
 )
 def test_what_is_no_record_is_left_out_and_counted(bench: Bench, body: bytes) -> None:
@@ -158,6 +164,16 @@ def test_a_strange_record_does_not_take_the_page_from_the_others(bench: Bench) -
         body = {**strange, "subject": subject, "samples": [1.0], "correctness": right, "id": f"strange-{subject}"}
         bench.send("ann", _named(subject), body=msgspec.json.encode(body))
     assert "inference/good" in bench.page(ann)
+
+
+def test_sessions_that_lie_beyond_all_bounds_apart_do_not_take_the_page(bench: Bench) -> None:
+    ann = bench.stage.key("ann")
+    for number, score in enumerate([1e-49, 1e49] * 3):
+        bench.send("ann", msgspec.structs.replace(_named("wild"), samples=(score,) * 2, id=f"{number:04}"))
+    assert "inference/wild" in bench.page(ann)
+    for score in (1e-99, 1e99, 1e-99):
+        bench.send("ann", msgspec.structs.replace(_named("wilder"), samples=(score,) * 2))
+    assert "The records of 3 runs cannot be read." in bench.page(ann)
 
 
 def test_only_so_many_are_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

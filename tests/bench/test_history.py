@@ -11,7 +11,7 @@ import pytest
 
 from strobe.bench import stats
 from strobe.bench.history import Series, distinctions, suspicion, trace
-from strobe.bench.records import Record
+from strobe.bench.records import Record, make_id
 from tests.bench.results import ELSEWHERE, HERE, result, wrong
 
 
@@ -21,7 +21,7 @@ def _sessions(levels: list[float], length: int, spread: float = 0.01, **fields: 
     for number, level in enumerate(level for level in levels for _ in range(length)):
         environment = msgspec.structs.replace(HERE, git_commit=f"commit{number:02}")
         samples = [level * math.exp(rng.gauss(0, spread)) for _ in range(5)]
-        records.append(result(samples, **{"environment": environment, "id": f"{number:04}", **fields}))
+        records.append(result(samples, **{"environment": environment, "id": f"{number:04}{make_id()}", **fields}))
     return records
 
 
@@ -92,6 +92,13 @@ def test_versions_machines_and_batches_are_series_of_their_own() -> None:
 def test_wrong_and_failed_results_are_no_points() -> None:
     records = [*_sessions([100], 3), result([500.0], correctness=wrong()), result([], error="killed")]
     assert len(_only(records).records) == 3
+
+
+def test_a_result_that_two_files_have_is_one_session() -> None:
+    records = _sessions([100, 97], 2)
+    assert trace([*records, *records]) == trace(records)
+    nameless = [msgspec.structs.replace(one, id="") for one in records]  # of an older Strobe: nobody could tell
+    assert len(_only(nameless).records) == len(records)
 
 
 def test_the_band_holds_what_noise_does() -> None:
@@ -170,7 +177,7 @@ def test_many_rows_are_not_many_chances_to_be_slower() -> None:
     """Of fifty steady rows one always has a few slow sessions: what is a loss of one row alone is none of them."""
     rng = random.Random(5)
     others = [
-        result([100 * math.exp(rng.gauss(0, 0.01))], f"toy/ootb/inference/{row}", id=f"{number:04}")
+        result([100 * math.exp(rng.gauss(0, 0.01))], f"toy/ootb/inference/{row}", id=f"{number:04}{row}")
         for row in range(50)
         for number in range(12)
     ]
@@ -216,7 +223,7 @@ def test_series_of_one_name_are_told_apart_by_what_differs() -> None:
     away, twin = (msgspec.structs.replace(place, host="box") for place in (ELSEWHERE, HERE))
 
     def told(*records: Record) -> list[str]:
-        return distinctions(trace(records))
+        return distinctions(trace(msgspec.structs.replace(one, id=make_id()) for one in records))
 
     assert told(first) == [""]
     assert told(first, result([1.0], "toy/ootb/inference/two")) == ["", ""]

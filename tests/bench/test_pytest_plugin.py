@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from strobe.api.client import Api
 from strobe.bench import table
+from strobe.bench.history import trace
 from strobe.bench.records import read_records
 from strobe.home import Home
 
@@ -127,6 +129,60 @@ def test_no_time_of_a_failed_test_is_a_result(tmp_path: Path, monkeypatch: pytes
     }
     assert not any(record.samples for record in found.values())
     assert {run.state for run in Api(Home(tmp_path / "home")).runs("bench")} == {"failed"}
+
+
+@pytest.mark.slow
+def test_a_test_that_skips_itself_after_measuring_has_not_failed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    (tmp_path / "test_skipping.py").write_text(
+        "import pytest\n"
+        "import unittest\n"
+        "@pytest.mark.parametrize('skipped', [pytest.skip.Exception, unittest.SkipTest])\n"
+        "def test_it(strobe_bench, skipped):\n"
+        "    strobe_bench(len, 'abc')\n"
+        "    raise skipped('not here')\n"
+    )
+    done = _pytest(tmp_path, "test_skipping.py", "--strobe-bench-records", str(path))
+    assert "2 skipped" in done.stdout
+    assert "strobe_bench" not in done.stdout
+    assert not path.exists()
+
+
+#: of an environment that has Strobe and an older pytest or pluggy: what these lack
+OLDER = {
+    "pluggy 1.0": "hookimpl = pytest.hookimpl\n"
+    "def old(f=None, hookwrapper=False, optionalhook=False, tryfirst=False, trylast=False, specname=None):\n"
+    "    return hookimpl(f, hookwrapper, optionalhook, tryfirst, trylast, specname)\n"
+    "pytest.hookimpl = old\n",
+    "pytest 6": "del pytest.StashKey\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OLDER)
+def test_an_older_pytest_is_left_to_run_its_tests(tmp_path: Path, name: str) -> None:
+    (tmp_path / "older.py").write_text(f"import pytest\n{OLDER[name]}")
+    (tmp_path / "test_plain.py").write_text("def test_it(): ...\n")
+    words = ["-m", "pytest", "-W", "error", "-p", "older", "-p", "strobe.bench.pytest_plugin", "test_plain.py"]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # others may need a newer one
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+@pytest.mark.slow
+def test_tests_of_two_projects_are_two_rows_and_those_of_two_checkouts_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    for directory, project in (("one", "first"), ("two", "second"), ("checkout-of-one", "first")):
+        (tmp_path / directory).mkdir()
+        (tmp_path / directory / "pyproject.toml").write_text(f"[project]\nname = '{project}'\n")
+        _pytest(tmp_path / directory, f"--strobe-bench-records={path}", "-k", "passed_on")
+    found = list(read_records(path))
+    assert [record.model for record in found] == ["first/test_it.py", "second/test_it.py", "first/test_it.py"]
+    assert found[0].benchmark == "first/test_it.py::test_result_is_passed_on"
+    assert [len(series.records) for series in trace(found)] == [2, 1]
 
 
 #: what pytest-rerunfailures does: the same item once more

@@ -399,7 +399,8 @@ def test_results_are_kept_without_numpy(home: Path, tracking: list[str]) -> None
     assert done.returncode == OK, done.stderr
     assert len(list(read_records(home / "bench" / "results.jsonl"))) == 1
     assert "Plain" in _without_numpy("bench", "table").stdout
-    assert _without_numpy("bench", "history").returncode == OK
+    for form in ([], ["--json"]):
+        assert _without_numpy("bench", "history", *form).returncode == OK
     for words in (["compare", "latest", "latest"], ["run", "own", "--file", str(OWN), "--pairs"]):
         assert "needs numpy: pip install 'strobe[bench]'" in _without_numpy("bench", *words).stderr
 

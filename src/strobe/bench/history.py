@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from strobe.bench import stats
 from strobe.bench.compare.pairing import Pair, RowKey, machine, row_key, row_name
-from strobe.bench.records import Record
+from strobe.bench.records import Record, distinct
 from strobe.bench.steps import MIN_POINTS, Level, fit, lasting, merge, noise_scale
 
 #: relative change that is too small to matter
@@ -70,8 +70,11 @@ class Series:
 
 
 def trace(records: Iterable[Record], *, threshold: float = THRESHOLD) -> list[Series]:
-    """Return the history of every row; failed and incorrect results, trials and confirmations are no points of it."""
-    sessions = [record for record in records if not record.is_aside and not record.is_changed]
+    """Return the history of every row; failed and incorrect results, trials and confirmations are no points of it.
+
+    A result that is named twice is one point.
+    """
+    sessions = [record for record in distinct(records) if not record.is_aside and not record.is_changed]
     in_order = sorted(sessions, key=lambda one: one.id)
     # Old results have no seal: they are taken for what is measured today, as `compare` takes them.
     newest = {_series_key(one): one.seal for one in in_order if one.seal}

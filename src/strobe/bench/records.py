@@ -251,6 +251,15 @@ def format_number(value: float) -> str:
     return short if float(short := f"{value:g}") == value else repr(value).removesuffix(".0")
 
 
+def distinct(records: Iterable[Record]) -> Iterator[Record]:
+    """Yield each record once, though several files have it; of those before there were ids nobody could tell."""
+    seen: set[str] = set()
+    for record in records:
+        if not record.id or record.id not in seen:
+            seen.add(record.id)
+            yield record
+
+
 def results_path(home: Path) -> Path:
     """Return where a home keeps its results."""
     return home / "bench" / "results.jsonl"

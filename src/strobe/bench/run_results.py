@@ -24,8 +24,11 @@ from strobe.store.values import Question
 #: the newest so many results are read
 MAX_RESULTS = 3_000
 _MAX_BYTES = 16 << 20
-#: beyond these a score is no measurement, and a page that is to show it, or what it costs, could not be written
-_MIN_VALUE, _MAX_VALUE = 1e-100, 1e100
+#: beyond these a score is no measurement, and a page that is to show it, what it costs, or the noise of several that
+#: lie so far apart, could not be written
+_MIN_VALUE, _MAX_VALUE = 1e-50, 1e50
+#: a longer number of threads is none
+_MAX_DIGITS = 9
 _PAGE = 1_000
 # Made here, once: msgspec crashes when threads are the first to decode a type at the same moment.
 _decode_record = msgspec.json.Decoder(Record).decode
@@ -110,11 +113,19 @@ def _decode(store: Store, file: RunFile) -> Record | None:
         record = _decode_record(b"".join(store.files.read(file)))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
+    return record if record.schema <= SCHEMA and is_row(record) and _is_sane(record) else None
+
+
+def _is_sane(record: Record) -> bool:
+    """Whether the page can be written with it: one that somebody made up must not take it from all others."""
     times = (time for repeat in record.repeats for time in repeat.wall_s)
-    is_sane = all(
-        value == 0 or _MIN_VALUE < value < _MAX_VALUE for values in (record.samples, times) for value in values
+    place, limit = record.environment, record.latency
+    return (
+        all(value == 0 or _MIN_VALUE < value < _MAX_VALUE for values in (record.samples, times) for value in values)
+        and (limit is None or 0 < limit.percentile / 100 <= 1)
+        and abs(place.memory_bytes) < _MAX_VALUE
+        and len(place.software.get("threads", "")) <= _MAX_DIGITS
     )
-    return record if is_sane and record.schema <= SCHEMA and is_row(record) else None
 
 
 def _lacks_steps(record: Record | None) -> bool:

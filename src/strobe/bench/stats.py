@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from strobe.bench import student
 
 _CONFIDENCE = 0.95
+#: beyond it, up or down, a factor is infinite or nothing, and has no logarithm of its own
+_MAX_LOG = 700.0
 #: fewer samples than this have no middle half to speak of
 _FEW = 5
 
@@ -49,6 +51,11 @@ def middle_of_turns(samples: Sequence[float], turn: int) -> float:
         raise ValueError("no samples")
     places = [median(samples[place::turn]) for place in range(min(turn, len(samples)))]
     return math.fsum(places) / len(places)
+
+
+def factor(log: float) -> float:
+    """Return the factor of a logarithm: two wild repeats have bounds beyond all numbers, and even these are factors."""
+    return math.exp(max(-_MAX_LOG, min(log, _MAX_LOG)))
 
 
 def mad(samples: Sequence[float]) -> float:
@@ -124,7 +131,7 @@ def ratio(a: Sequence[float], b: Sequence[float]) -> Ratio:
     if n < 2 or min(a) == 0:
         return Ratio(value, None, None, n)
     found = student.difference(*([math.log(sample) for sample in side] for side in (b, a)))
-    low, high = (math.exp(min(700.0, bound)) for bound in found.bounds(_CONFIDENCE))
+    low, high = map(factor, found.bounds(_CONFIDENCE))
     # The ratio of medians belongs inside, though the bounds are built around means.
     return Ratio(value, min(value, low), max(value, high), n)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,10 +37,9 @@ def fit(values: Sequence[float], *, num_series: int = 1) -> list[Level]:
     if not values:
         return []
     scale = noise_scale(values)
-    costs = _segment_costs(values)
     # Each place in each of the series is another chance for noise to look like a step.
     price = scale * _PRICE * math.log(max(2, len(values) * num_series))
-    return [Level(start, stop, stats.median(values[start:stop])) for start, stop in _cut(costs, len(values), price)]
+    return [Level(start, stop, stats.median(values[start:stop])) for start, stop in _cut(values, price)]
 
 
 def lasting(levels: Sequence[Level], values: Sequence[float]) -> list[Level]:
@@ -95,46 +94,43 @@ def noise_scale(values: Sequence[float]) -> float:
     return max(stats.median(apart) / _NEIGHBOURS if apart else 0.0, least)
 
 
-def _segment_costs(values: Sequence[float]) -> list[list[float]]:
-    """Return for each start the sums of absolute deviations from the median, for all stops after it."""
-    costs = []
-    for start in range(len(values)):
-        low: list[float] = []  # the lower half, negated: its greatest comes first
-        high: list[float] = []
-        below = above = 0.0
-        row = []
-        for value in values[start:]:
-            if low and value < -low[0]:
-                heapq.heappush(low, -value)
-                below += value
-            else:
-                heapq.heappush(high, value)
-                above += value
-            while len(low) > len(high):
-                moved = -heapq.heappop(low)
-                heapq.heappush(high, moved)
-                below, above = below - moved, above + moved
-            while len(high) > len(low) + 1:
-                moved = heapq.heappop(high)
-                heapq.heappush(low, -moved)
-                below, above = below + moved, above - moved
-            middle = high[0]
-            row.append(max(0.0, above - below - middle * (len(high) - len(low))))
-        costs.append(row)
-    return costs
+def _costs_from(values: Sequence[float], start: int) -> Iterator[float]:
+    """Yield the sums of absolute deviations from the median of the values from `start` on, for all stops after it."""
+    low: list[float] = []  # the lower half, negated: its greatest comes first
+    high: list[float] = []
+    below = above = 0.0
+    for value in values[start:]:
+        if low and value < -low[0]:
+            heapq.heappush(low, -value)
+            below += value
+        else:
+            heapq.heappush(high, value)
+            above += value
+        while len(low) > len(high):
+            moved = -heapq.heappop(low)
+            heapq.heappush(high, moved)
+            below, above = below - moved, above + moved
+        while len(high) > len(low) + 1:
+            moved = heapq.heappop(high)
+            heapq.heappush(low, -moved)
+            below, above = below + moved, above - moved
+        middle = high[0]
+        yield max(0.0, above - below - middle * (len(high) - len(low)))
 
 
-def _cut(costs: list[list[float]], n: int, price: float) -> list[tuple[int, int]]:
+def _cut(values: Sequence[float], price: float) -> list[tuple[int, int]]:
     """Return the cheapest segments, each of at least MIN_POINTS unless the whole series is shorter."""
+    n = len(values)
     best = [0.0] + [math.inf] * n
     came_from = [0] * (n + 1)
-    for stop in range(1, n + 1):
-        for start in range(stop):
+    # By starts, so that no more than the costs of one are held: those of all would be half a square of the length.
+    for start in range(n):
+        if best[start] == math.inf:
+            continue
+        for stop, cost in enumerate(_costs_from(values, start), start + 1):
             is_long_enough = stop - start >= MIN_POINTS or (start == 0 and stop == n)
-            if not is_long_enough or best[start] == math.inf:
-                continue
-            total = best[start] + costs[start][stop - start - 1] + (price if start else 0.0)
-            if total < best[stop]:
+            total = best[start] + cost + (price if start else 0.0)
+            if is_long_enough and total < best[stop]:
                 best[stop], came_from[stop] = total, start
     segments, stop = [], n
     while stop:

@@ -1,7 +1,7 @@
 """The results table: Model, Implementation, Mode, Config, Batch Size, Score, Units; one table per system.
 
 Workloads, load profiles, swarm benchmarks and tests that record share it. Without a workload the model is the profile,
-the swarm's benchmark or the file of tests, the implementation who was measured, the mode which figure of it.
+the swarm's benchmark or a project's file of tests, the implementation who was measured, the mode which figure of it.
 
 Signs (`MEANINGS`) are derived here and never stored. A failed measurement is a row that says so. Every row carries the
 command that measures it again. Texts only: values for machines are in `fields`. Pure; a screen is not known here.
@@ -157,7 +157,7 @@ def legend(records: Sequence[Record]) -> dict[str, str]:
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Return an aligned Markdown table."""
     # A line break would end the row: an error has several lines.
-    table = [list(header), *[[" ".join(cell.split("\n")).replace("|", "\\|") for cell in line] for line in lines]]
+    table = [list(header), *[[" ".join(cell.splitlines()).replace("|", "\\|") for cell in line] for line in lines]]
     widths = [max(_MIN_WIDTH, *map(len, column)) for column in zip(*table, strict=True)]
     rows = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
     rule = " | ".join("-" * width for width in widths)

@@ -63,10 +63,7 @@ def _history(args: argparse.Namespace) -> int:
     found = [series for series in trace(records, threshold=args.threshold / 100) if series.is_worse or not args.worse]
     confirmed = _confirm(args, found, screen) if args.confirm else None
     if args.json:
-        from strobe.bench.compare import report
-
-        rows = [_fields(series) for series in found]
-        screen.json({"series": rows, "confirmed": confirmed and report.as_fields(confirmed)})
+        screen.json({"series": [_fields(series) for series in found], "confirmed": _confirmed_fields(confirmed)})
     else:
         _print(found, confirmed, screen)
     if confirmed is not None and confirmed.is_interrupted:
@@ -132,6 +129,14 @@ def _course(series: Series) -> str:
 def _step_text(step: Step) -> str:
     before, after = (commit[:8] or "?" for commit in step.commits)
     return f"{100 * step.change:+.1f} % ({before}..{after})"
+
+
+def _confirmed_fields(confirmed: Comparison | None) -> dict[str, Any] | None:
+    if confirmed is None:
+        return None
+    from strobe.bench.compare import report  # needs numpy, which a history by itself does without
+
+    return report.as_fields(confirmed)
 
 
 def _fields(series: Series) -> dict[str, Any]:

@@ -34,13 +34,14 @@ def register(commands: Subparsers) -> None:
 def _publish(args: argparse.Namespace) -> int:
     from strobe.bench import unfinished
     from strobe.bench.publish import publish
+    from strobe.bench.records import distinct
     from strobe.bench.table import is_row
     from strobe.cli import OK
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
 
     given = [one for path in args.files for one in unfinished.read_results(path)]
-    records = given if args.files else read_results(args)
+    records = list(distinct(given if args.files else read_results(args)))
     if not any(map(is_row, records)):
         raise UsageError("nothing to publish: no record is of a benchmark; `strobe bench run` makes some")
     page = publish(records, args.directory, title=args.title)

@@ -351,6 +351,20 @@ def test_a_rule_of_one_s_own() -> None:
     assert _interleaved(*pairs, rule=Rule(threshold=0.05)).rows[0].verdict == "same"
 
 
+@pytest.mark.parametrize("alpha", [1e-5, 1e-12, 1e-30])
+@pytest.mark.parametrize("is_interleaved", [True, False])
+def test_two_repeats_and_a_rule_that_nothing_satisfies_are_inconclusive(alpha: float, is_interleaved: bool) -> None:
+    pairs = Pairs((Pair(result([100.0, 101.0]), result([150.0, 140.0]), is_interleaved=is_interleaved),))
+    found = compare(pairs, rule=Rule(alpha=alpha))
+    (row,) = found.rows
+    assert row.verdict == "inconclusive"
+    assert row.estimate is not None
+    assert row.estimate.low is not None
+    assert 0 < row.estimate.low < 1
+    assert found.geomean is not None
+    assert report.cells(row)
+
+
 def test_the_mood_of_a_session_does_not_average_out_over_the_rows() -> None:
     """All rows of a session may be slow together, so that many of them say no more about it than one."""
     pairs = [Pair(result(_around(100, 10, seed=n)), result(_around(105, 10, seed=50 + n))) for n in range(30)]

@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from strobe.bench.compare import compare
 from strobe.bench.compare.pairing import (
+    Added,
     distinct_names,
     environment_diff,
     machine,
@@ -151,7 +153,24 @@ def test_two_machines_in_one_file_do_not_hide_each_other() -> None:
     assert list(newest([here, there]).values()) == [here, there]
     found = pair([here, there], [result([3.0])])
     assert [(one.a, one.b.samples) for one in found.pairs] == [(here, (3.0,))]
-    assert found.left_out == (("toy/ootb/inference/one-fp32 B=8", "only in A"),)
+    assert found.left_out == (("toy/ootb/inference/one-fp32 B=8", "measured on elsewhere only in A"),)
+
+
+def test_a_row_that_b_has_on_a_second_machine_is_no_row_of_a_that_is_missing() -> None:
+    here, there = result([1.0]), result([2.0], environment=ELSEWHERE)
+    found = pair([here], [result([3.0]), there])
+    assert [(one.a, one.b.samples) for one in found.pairs] == [(here, (3.0,))]
+    assert found.left_out == (Added("toy/ootb/inference/one-fp32 B=8", "measured on elsewhere only in B"),)
+    assert compare(found).missing == ()
+
+
+def test_a_row_meets_that_of_another_machine_which_has_no_counterpart_of_its_own() -> None:
+    third = Environment(hardware={"cpu": "third"})
+    of_a = [result([1.0], environment=third, id="1"), result([1.0], id="2")]
+    found = pair(of_a, [result([1.0]), result([1.0], environment=ELSEWHERE)])
+    assert len(found.pairs) == 1
+    ((_, reason),) = compare(found).missing
+    assert reason == "measured on another machine in A; --systems compares them"
 
 
 def test_a_row_of_another_machine_is_left_out_beside_those_of_this_one() -> None:

@@ -139,6 +139,29 @@ def test_a_comment_has_room_for_rows_whatever_else_is_to_be_said() -> None:
     ]
 
 
+@pytest.mark.parametrize("num_rows", [1, 5, 6, 7, 8, 9, 12, 13, 14, 15, 40])
+@pytest.mark.parametrize("link", [None, "https://x.example"])
+def test_what_does_not_fit_into_a_comment_is_told_below_the_table(num_rows: int, link: str | None) -> None:
+    lines = report.markdown(_comparison([0.3] * num_rows), link=link).splitlines()
+    assert len(lines) <= report.MAX_LINES
+    num_shown = sum(line.startswith("| 🔴") for line in lines)
+    more = [number for number, line in enumerate(lines) if line.startswith("… and")]
+    assert [lines[number] for number in more] == [
+        f"… and {num_rows - num_shown} more; `strobe bench compare` shows them." for _ in more
+    ]
+    assert bool(more) == (num_shown < num_rows)
+    assert all(lines[number - 1] == "" for number in more)  # what follows a table without a blank line is a row of it
+
+
+def test_a_comment_is_short_whatever_its_names_and_errors_hold() -> None:
+    breaks = "".join(f"{number}\r{number}\u2028\n" for number in range(9))
+    a = [result([1.0], f"toy/ootb/x/{breaks}{number}") for number in range(30)]
+    b = [result([], one.benchmark, error=breaks) for one in a[:15]]
+    lines = report.markdown(compare(pair(a, b))).splitlines()
+    assert len(lines) <= report.MAX_LINES
+    assert any(line.startswith("Not compared: 15 rows") for line in lines)
+
+
 def test_bounds_that_are_none_or_beyond_all_measure() -> None:
     assert report.span(None, None) == "no bounds (n=1)"
     assert report.span(0.5, 1e9) == "0.500 or more"

@@ -11,7 +11,7 @@ import pytest
 
 from strobe.bench.records import append_records
 from strobe.cli import main
-from tests.bench.results import HERE, result, wrong
+from tests.bench.results import ELSEWHERE, HERE, result, wrong
 
 
 def _write(path: Path, speed: float, **fields: object) -> Path:
@@ -53,6 +53,8 @@ def test_a_row_that_b_has_besides_passes_a_strict_gate(tmp_path: Path) -> None:
     paths = (_write(tmp_path / "a.jsonl", 1.0, threads=2), _write(tmp_path / "b.jsonl", 2.0, threads=2))
     _write(paths[1], 1.0, threads=1)
     words = ["bench", "compare", *map(str, paths), "--strict", "--home", str(tmp_path)]
+    assert main(words) == 0
+    _write(paths[1], 1.0, threads=2, environment=ELSEWHERE)
     assert main(words) == 0
     _write(paths[0], 1.0, threads=4)
     assert main(words) == 3

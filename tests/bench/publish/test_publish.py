@@ -13,7 +13,7 @@ import pytest
 from strobe.bench.latency import judge
 from strobe.bench.publish import publish, render
 from strobe.bench.publish.figures import collect
-from strobe.bench.records import Record, append_records, read_records
+from strobe.bench.records import Environment, Record, append_records, read_records
 from strobe.bench.spec import Latency as Limit
 from strobe.cli import main
 from strobe.errors import UsageError
@@ -178,6 +178,14 @@ def test_systems_do_not_differ_in_what_only_one_of_their_rows_knows() -> None:
     assert [row["name"] for row in between["environment"]] == ["cpu", "cores"]
 
 
+def test_the_systems_that_are_compared_are_those_that_were_measured_last() -> None:
+    places = [Environment(hardware={"cpu": f"machine {number}"}) for number in range(8)]
+    rows = [result([1.0], environment=place, id=f"{number:04}") for number, place in enumerate(places)]
+    rows.append(result([2.0], environment=places[0], id="0008"))  # the first one, measured again
+    names = [place.fingerprint for place in (places[0], *places[3:])]
+    assert collect(rows)["compared_systems"] == names
+
+
 def test_a_search_s_trials_are_points_of_the_line_of_its_winner() -> None:
     rows = [row for row in records() if row.benchmark == "dlrm/ootb/inference/tiny-100k"][:3]
     mixed = [msgspec.structs.replace(row, is_trial=row.batch_size != 64) for row in rows]
@@ -196,6 +204,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["bench", "publish", str(tmp_path / "none"), str(path)]) == 2
     assert "nothing to publish" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
+
+
+def test_a_result_that_two_files_have_is_published_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [tmp_path / "old.jsonl", tmp_path / "all.jsonl"]
+    own = [one for one in records() if one.benchmark == "dlrm/ootb/inference/tiny-100k"]
+    append_records(paths[0], own[:-2])
+    append_records(paths[1], own)
+    assert main(["bench", "publish", str(tmp_path / "site"), *map(str, paths), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["records"] == len(own)
+    assert list(read_records(tmp_path / "site" / "records.jsonl")) == own
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert _figures(page)["history"] == json.loads(json.dumps(collect(own)["history"]))
 
 
 def test_a_directory_of_somebody_else_is_not_told_as_a_lack_of_results(

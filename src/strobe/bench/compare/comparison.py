@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from strobe.bench import student
+from strobe.bench import stats, student
 from strobe.bench.compare.estimate import Estimate, estimate
 from strobe.bench.compare.noise import FEW, INTERLEAVED, History
 from strobe.bench.compare.pairing import (
@@ -188,8 +188,8 @@ def _geomean(rows: Sequence[Row], rule: Rule) -> Geomean | None:
     error = math.hypot(total / len(measured), shared)
     if shared:
         freedom = min(freedom, *(one.freedom for one in measured))
-    low, high = student.Mean(mean, error, freedom).bounds(1 - rule.alpha)
-    return Geomean(math.exp(mean), math.exp(low), math.exp(min(high, 700.0)), len(measured))
+    low, high = map(stats.factor, student.Mean(mean, error, freedom).bounds(1 - rule.alpha))
+    return Geomean(math.exp(mean), low, high, len(measured))
 
 
 def _kinds(reasons: Iterable[str]) -> list[str]:

@@ -79,7 +79,7 @@ def estimate(
     value = stats.median(ratios) if is_interleaved else sign * math.log(stats.median(b) / stats.median(a))
     n = min(len(a), len(b))
     if n < 2:
-        return Estimate(math.exp(value), None, None, 1.0, n)
+        return Estimate(stats.factor(value), None, None, 1.0, n)
     least = least_rank_p(n) if is_interleaved else least_rank_p(len(a), len(b))
     is_ranked = least <= min(level, 1 - confidence)
     if is_interleaved:
@@ -89,12 +89,8 @@ def estimate(
     # The median belongs inside the bounds, though they are built around other middles.
     low, high = min(value, found.low), max(value, found.high)
     error = max(high - value, value - low) / student.quantile(confidence, found.freedom)
-    return Estimate(_exp(value), _exp(low), _exp(high), found.p, n, error, found.freedom, is_ranked=is_ranked)
-
-
-def _exp(log: float) -> float:
-    """Return a factor; two wild repeats have bounds beyond all numbers."""
-    return math.exp(min(log, 700.0))
+    value, low, high = map(stats.factor, (value, low, high))
+    return Estimate(value, low, high, found.p, n, error, found.freedom, is_ranked=is_ranked)
 
 
 def _of_pairs(ratios: Sequence[float], confidence: float, *, is_ranked: bool) -> _Shift:

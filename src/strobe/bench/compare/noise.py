@@ -17,7 +17,7 @@ from typing import Literal
 from strobe.bench import stats, student
 from strobe.bench.compare.estimate import Estimate
 from strobe.bench.compare.pairing import RowKey, row_key
-from strobe.bench.records import Record
+from strobe.bench.records import Record, distinct
 
 #: standard deviation, from session to session of the same code, that is assumed where no history knows better
 ASSUMED = 0.10
@@ -68,11 +68,7 @@ class History:
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._logs: dict[tuple[RowKey, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-        seen: set[str] = set()
-        for record in records:
-            if record.id and record.id in seen:
-                continue
-            seen.add(record.id)
+        for record in distinct(records):
             place = record.environment
             # Uncommitted code may differ between two sessions: they prove nothing about noise. Nor do single trials,
             # nor what was measured until it differed.
@@ -99,7 +95,7 @@ class History:
         between = math.sqrt(2) * scatter.deviation
         error, freedom = student.combined([(found.error**2, found.freedom), (between**2, scatter.freedom)])
         whole = student.Mean(math.log(found.value), error, freedom)
-        low, high = (math.exp(min(bound, 700.0)) for bound in whole.bounds(confidence))
+        low, high = map(stats.factor, whole.bounds(confidence))
         return replace(found, low=low, high=high, p=max(found.p, whole.p), freedom=freedom, between=between)
 
     def _scatter(self, a: Record, b: Record) -> _Scatter | None:

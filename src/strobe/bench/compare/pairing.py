@@ -127,8 +127,10 @@ def pair(a: Iterable[Record], b: Iterable[Record], *, across_systems: bool = Fal
     pairs: list[Pair] = []
     left_out: list[LeftOut] = []
     met: set[Place] = set()
+    # A row that has its counterpart on its own machine is not wanted on another one.
+    free = of_a if across_systems else {place: record for place, record in of_a.items() if place not in of_b}
     for place, record in of_b.items():
-        found = place if place in of_a else _elsewhere(place, of_a, across_systems=across_systems)
+        found = place if place in of_a else _elsewhere(place, free, across_systems=across_systems)
         if found is None:
             left_out.append(Added(row_name(record), _why_alone(record, of_a, "B")))
             continue
@@ -164,6 +166,7 @@ def _why_alone(record: Record, others: dict[Place, Record], side: str) -> str:
             )
             if own:
                 return f"{own} in {side}, {theirs} in {'A' if side == 'B' else 'B'}"
+            return f"measured on {machine_names(record.environment)[0]} only in {side}"
     return f"only in {side}"
 
 

@@ -123,7 +123,7 @@ def markdown(found: Comparison, *, link: str | None = None, are_systems: bool = 
     for sort, left_out in sorts:
         if left_out:
             rows = table.count_text(len(left_out), "row")
-            facts.append(f"{sort}: {rows}, such as `{left_out[0].name}` ({_line(left_out[0].reason)})")
+            facts.append(_line(f"{sort}: {rows}, such as `{left_out[0].name}` ({left_out[0].reason})"))
     if found.environment:
         named = "; ".join(f"{name}: {a or '–'} → {b or '–'}" for name, a, b in found.environment[:4])
         facts.append(_line(f"Environment: {named}" + (" …" if len(found.environment) > 4 else "")))
@@ -131,14 +131,14 @@ def markdown(found: Comparison, *, link: str | None = None, are_systems: bool = 
     tail = ["", *(f"{fact}  " for fact in facts)] if facts else []
     if link:
         tail += ["", f"[All results]({link})"]
-    # Header, rule and a blank line before the table; one line for what does not fit.
-    room = MAX_LINES - len(lines) - len(tail) - 4
-    shown = worth[:room]
+    # A blank line, header and rule; for what does not fit a blank line and another: right below it were one more row.
+    room = MAX_LINES - len(lines) - len(tail) - 3
+    shown = worth if len(worth) <= room else worth[: room - 2]
     if shown:
         texts = [_markdown_cells(row) for row in shown]
         lines += ["", *table.markdown(("", "Benchmark", "A", "B", "Speed-up", "Remarks"), texts).splitlines()]
     if len(worth) > len(shown):
-        lines.append(f"… and {len(worth) - len(shown)} more; `strobe bench compare` shows them.")
+        lines += ["", f"… and {len(worth) - len(shown)} more; `strobe bench compare` shows them."]
     return "\n".join([*lines, *tail])
 
 

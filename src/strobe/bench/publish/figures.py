@@ -39,7 +39,7 @@ _CURVE = ("ex/s", THROUGHPUT)
 _TAIL = 95.0
 #: so many commits are compared with each other, the newest ones
 _MAX_COMMITS = 9
-#: so many systems are compared with each other; more would be a page of its own
+#: so many systems are compared with each other, those that were measured last; more would be a page of its own
 _MAX_SYSTEMS = 6
 
 
@@ -51,7 +51,8 @@ def collect(records: Sequence[Record]) -> Fields:
     by_system: dict[str, list[Record]] = defaultdict(list)
     for record in rows:
         by_system[machine(record.environment)].append(record)
-    compared = dict(list(by_system.items())[-_MAX_SYSTEMS:])
+    last = sorted(by_system, key=lambda name: max(one.id for one in by_system[name]))[-_MAX_SYSTEMS:]
+    compared = {name: own for name, own in by_system.items() if name in last}
     history = History(rows)
     return {
         "systems": [_system(name, own, history) for name, own in by_system.items()],

@@ -142,7 +142,11 @@ def _slower_rows(noise: Noise, before: int, after: int, speed: float, seed: int)
     sessions = [
         machine.session(_speeds(1.0 if number < before else speed), repeats=5) for number in range(before + after)
     ]
-    numbered = [msgspec.structs.replace(one, id=f"{number:04}") for number, rows in enumerate(sessions) for one in rows]
+    numbered = [
+        msgspec.structs.replace(one, id=f"{number:04}-{place}")
+        for number, rows in enumerate(sessions)
+        for place, one in enumerate(rows)
+    ]
     return [series.is_worse for series in trace(numbered)]
 
 

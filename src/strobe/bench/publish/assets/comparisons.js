@@ -54,7 +54,7 @@ function systemsView() {
   const titles = new Map(figures.systems.map((system, index) => [system.id, `${index + 1}. ${system.title}`]));
   const between = figures.between.filter((found) => isShown(found.a) && isShown(found.b));
   const num = figures.compared_systems.length;
-  const cap = `The ${num} of ${figures.systems.length} systems that came last are compared with each other; strobe bench compare --systems compares any two.`;
+  const cap = `The ${num} of ${figures.systems.length} systems that were measured last are compared with each other; strobe bench compare --systems compares any two.`;
   return [
     ...(num < figures.systems.length ? [h("p", {}, cap)] : []),
     ...(shown.length > 1 ? chosenComparison(between, (found) => `${titles.get(found.a)}  →  ${titles.get(found.b)}`) : orNothing([], "A comparison needs two systems, and one is chosen.")),
