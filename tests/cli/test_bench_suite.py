@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from argparse import Namespace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -475,6 +476,19 @@ def test_unknown_peaks_are_measured_for_rows_of_ones_own(home: Path, monkeypatch
     (home / "bench" / "peaks.json").unlink()
     monkeypatch.setattr("strobe.bench.roofline.measure_peaks", lambda *words: PEAKS)
     cells = [Cell(find_one("own/micro/test/Plain", [OWN]), 1)]
+    assert known_peaks(Namespace(home=None), cells, Options(), Screen()) == PEAKS
+
+
+def test_a_torch_that_no_installer_knows_has_peaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was built here, on Python's path: there is no metadata to take its version from."""
+    pytest.importorskip("torch")
+
+    def lack(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.distribution", lack)
+    monkeypatch.setattr("strobe.bench.roofline.measure_peaks", lambda *words: PEAKS)
+    cells = [Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)]
     assert known_peaks(Namespace(home=None), cells, Options(), Screen()) == PEAKS
 
 

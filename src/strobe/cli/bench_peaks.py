@@ -58,18 +58,17 @@ def _find_peaks(
     args: argparse.Namespace, options: Options, screen: Screen, *, again: bool, are_noisy_enough: bool = False
 ) -> Peaks:
     import os
-    from importlib.metadata import version
 
     from strobe.bench import machine, roofline
     from strobe.bench.runner.device import names_of
-    from strobe.bench.runner.software import compiler_name, switches
+    from strobe.bench.runner.software import compiler_name, switches, version_of
     from strobe.cli.target import home_of
 
     store = roofline.store_at(home_of(args).path)
     here = machine.on_cards(machine.describe(), names_of(options.device, 1, options.python))
     system = roofline.system_name(
         here.fingerprint,
-        version("torch"),
+        version_of("torch"),
         options.device,
         options.threads,
         switches(os.environ),
