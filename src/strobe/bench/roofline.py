@@ -49,10 +49,19 @@ class PeakStore:
         return self._all().get(system)
 
     def write(self, system: str, peaks: Peaks) -> None:
-        """Keep the peaks of a system; the file is replaced in one piece."""
+        """Keep the peaks of a system."""
+        self._write_all({**self._all(), system: peaks})
+
+    def lend(self, home: Path) -> None:
+        """Let a home know all these peaks as undisturbed ones, which nobody measures anew."""
+        calm = {system: msgspec.structs.replace(peaks, noisy=()) for system, peaks in self._all().items()}
+        store_at(home)._write_all(calm)
+
+    def _write_all(self, known: Mapping[str, Peaks]) -> None:
+        """Replace the file in one piece."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_bytes(msgspec.json.format(msgspec.json.encode({**self._all(), system: peaks})))
+        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(known)))
         temporary.replace(self._path)
 
     def _all(self) -> dict[str, Peaks]:

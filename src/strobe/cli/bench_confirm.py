@@ -61,10 +61,11 @@ def measuring(
 
     from strobe.bench.compare.confirmation import as_session
     from strobe.bench.compare.origin import HERE
-    from strobe.bench.compare.remeasure import measure_row
+    from strobe.bench.compare.remeasure import borrowed_home, measure_row
     from strobe.cli.bench_keep import keep, upload
     from strobe.cli.bench_progress import TurnLine
     from strobe.cli.bench_signals import take_as_ctrl_c
+    from strobe.cli.target import home_of
 
     take_as_ctrl_c("SIGTERM", "SIGHUP")
     origin = _origin(args)
@@ -77,10 +78,11 @@ def measuring(
     with ExitStack() as stack:
         # One checkout per commit: rows of one side may come from several.
         codes = {word: stack.enter_context(_code(HERE if is_all_here else word)) for word in wanted}
+        home = stack.enter_context(borrowed_home(home_of(args).path))
         taken: dict[tuple[Side, str], tuple[Record, list[Record]]] = {}
 
         def measure(side: Side, record: Record, n: int) -> Record:
-            found = measure_row(record, n, codes[words[side, record.id]])
+            found = measure_row(record, n, codes[words[side, record.id]], home)
             taken.setdefault((side, record.id), (record, []))[1].append(found)
             return found
 

@@ -47,11 +47,17 @@ def known_peaks(args: argparse.Namespace, cells: Sequence[Cell], options: Option
         return None
     try:
         are_noisy_enough = not any(is_builtin(cell.benchmark) for cell in cells)
-        return _find_peaks(args, options, screen, again=False, are_noisy_enough=are_noisy_enough)
+        peaks = _find_peaks(args, options, screen, again=False, are_noisy_enough=are_noisy_enough)
     except Error as exc:
         # Rows without "of peak" are better than none.
         screen.warn(f"{exc}; measured without rooflines")
         return None
+    if peaks.noisy:
+        reasons = ", ".join(peaks.noisy)
+        screen.note(
+            f"the peaks behind `of peak` were disturbed ({reasons}); when it is quiet: strobe bench peaks --again"
+        )
+    return peaks
 
 
 def _find_peaks(

@@ -39,7 +39,7 @@ def test_a_suspect_that_nobody_measures_again_is_not_cleared_by_another(
             _write(results, 1.0 if number < 6 else 0.8, environment=place, **named)
     rng = random.Random(3)
 
-    def measure_alike(record: Record, repeats: int, code: Code) -> Record:
+    def measure_alike(record: Record, repeats: int, code: Code, home: Path) -> Record:
         return msgspec.structs.replace(record, samples=(100 * math.exp(rng.gauss(0, 0.001)),))
 
     monkeypatch.setattr(remeasure, "measure_row", measure_alike)
@@ -57,7 +57,7 @@ def test_a_suspect_that_fails_when_measured_again_is_not_cleared(
         speed = 1.0 if number < 6 else 0.8
         _write(results, speed, environment=describe(), id=f"{number:04}", command=RERUN)
 
-    def fail(record: Record, repeats: int, code: Code) -> Record:
+    def fail(record: Record, repeats: int, code: Code, home: Path) -> Record:
         return msgspec.structs.replace(record, samples=(), error="it gave no result")
 
     monkeypatch.setattr(remeasure, "measure_row", fail)

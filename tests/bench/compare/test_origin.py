@@ -77,7 +77,7 @@ def _confirm(
     """Return the exit code of a strict gate, and what was in the product on either side that was measured again."""
     seen: set[str] = set()
 
-    def measure(record: Record, repeats: int, code: Code) -> Record:
+    def measure(record: Record, repeats: int, code: Code, home: Path) -> Record:
         seen.add(((code.checkout or Path.cwd()) / "product.py").read_text())
         return msgspec.structs.replace(record, samples=(100.0 + 0.01 * len(seen),))
 
@@ -146,7 +146,7 @@ def _places(repository: Repository, monkeypatch: pytest.MonkeyPatch, *sides: tup
     used: list[Code] = []
     seen: list[str] = []
 
-    def measure(record: Record, repeats: int, code: Code) -> Record:
+    def measure(record: Record, repeats: int, code: Code, home: Path) -> Record:
         used.append(code)
         seen.append(((code.checkout or repository.root) / "product.py").read_text())
         return record
