@@ -29,7 +29,8 @@ def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
         group.add_argument(
             f"--code-{side}",
             metavar="CODE",
-            help=f"of {side.upper()}: a commit, a python, or . for what is here (default: the commit of its results)",
+            help=f"of {side.upper()}: a commit, else a python (its path, or python3), or . for what is here "
+            "(default: the commit of its results)",
         )
     group.add_argument("--no-track", action="store_true", help="keep what it measures only in the file, not as runs")
 
@@ -77,7 +78,7 @@ def measuring(
     is_all_here = len(wanted) == 1 and origin.is_here(*wanted)
     with ExitStack() as stack:
         # One checkout per commit: rows of one side may come from several.
-        codes = {word: stack.enter_context(_code(HERE if is_all_here else word)) for word in wanted}
+        codes = {word: stack.enter_context(_code(HERE if is_all_here else word, origin)) for word in wanted}
         home = stack.enter_context(borrowed_home(home_of(args).path))
         taken: dict[tuple[Side, str], tuple[Record, list[Record]]] = {}
 
@@ -97,16 +98,15 @@ def measuring(
 
 
 @contextmanager
-def _code(word: str) -> Iterator[Code]:
-    import shutil
+def _code(word: str, origin: Origin) -> Iterator[Code]:
     from pathlib import Path
 
     from strobe.bench.compare.origin import HERE
-    from strobe.bench.compare.remeasure import Code, checked_out, repository_of
+    from strobe.bench.compare.remeasure import Code, checked_out, is_python, repository_of
 
     if word == HERE:
         yield Code()
-    elif shutil.which(word):
+    elif origin.commit_of(word) is None and is_python(word):  # a branch may be named as a program is
         yield Code(python=word)
     else:
         with checked_out(word, repository_of(Path.cwd())) as code:

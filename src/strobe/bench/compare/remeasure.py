@@ -62,6 +62,11 @@ def _commit_in(place: Path, word: str) -> str | None:
         return None
 
 
+def is_python(word: str) -> bool:
+    """Whether a word is taken for an interpreter: a program's path, or a command whose name begins with `python`."""
+    return (os.sep in word or word.startswith("python")) and shutil.which(word) is not None
+
+
 @contextmanager
 def checked_out(commit: str, root: Path) -> Iterator[Code]:
     """Check a commit out beside the repository for as long as it is needed; raises UsageError for none such."""
