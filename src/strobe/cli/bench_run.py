@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from strobe.cli.bench_catalog import add_selection
-from strobe.cli.bench_keep import add_keeping, keep, upload
+from strobe.cli.bench_keep import add_keeping, keeping, upload
 from strobe.cli.bench_peaks import known_peaks, with_rooflines
 from strobe.cli.bench_plan import add_effort, plan_run
 from strobe.cli.bench_seals import add_changed, find_changed, mark_changed
@@ -73,7 +73,6 @@ def register(commands: Subparsers) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from strobe.bench.unfinished import Unfinished
     from strobe.cli import OK
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
@@ -99,13 +98,10 @@ def _run(args: argparse.Namespace) -> int:
     def complete(records: Sequence[Record]) -> list[Record]:
         return with_rooflines(mark_changed(records, changed), peaks)
 
-    with Unfinished(results_of(args)) as unfinished:
+    with keeping(args, screen) as session:
 
         def note(record: Record) -> None:
-            try:
-                unfinished.write(*complete([record]))
-            except OSError as exc:  # the row is still known here, and more room may come
-                screen.warn(f"{record.benchmark}: not on disk before the session ends: {exc}")
+            session.note(*complete([record]))
 
         trials: list[Record] = []
         if args.search:
@@ -114,8 +110,7 @@ def _run(args: argparse.Namespace) -> int:
             results = _measure(cells, options, screen, note)
         records = complete(results.records)
         try:
-            kept = keep(args, [*complete(trials), *records])
-            unfinished.discard()
+            kept = session.keep([*complete(trials), *records])
         finally:  # what a full disk does not take is at least seen
             print_table(args, records, screen)
     if cut := sum(0 < len(record.samples) < options.repeats for record in records):

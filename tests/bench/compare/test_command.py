@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from strobe.api.client import Api
 from strobe.bench import machine, records
 from strobe.bench.compare import remeasure
 from strobe.bench.compare.remeasure import Code, can_remeasure, checked_out, measure_row
-from strobe.bench.records import Record, append_records, read_records
+from strobe.bench.records import Record, Repeat, append_records, make_id, read_records
 from strobe.bench.roofline import Peaks, store_at
+from strobe.bench.unfinished import read_results
 from strobe.cli import main
 from strobe.cli.bench_confirm import measuring
 from strobe.cli.bench_gate import gate
@@ -537,6 +539,64 @@ def test_a_confirmation_that_is_ended_keeps_what_is_done_and_tidies_up(
     assert [len(one.samples) for one in kept] == [2, 4]  # A B, B and no A
     worktrees = subprocess.run(["git", "worktree", "list"], cwd=repository, check=True, capture_output=True, text=True)
     assert len(worktrees.stdout.splitlines()) == 1
+
+
+def test_a_confirmation_that_is_killed_costs_no_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies on disk meanwhile is what would be kept in the end: both sides, each of its commit, once."""
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path))
+    a, b = (result([1.0], environment=msgspec.structs.replace(HERE, git_commit=name), command=RERUN) for name in "ab")
+    times = iter(range(1, 6))
+
+    def measure_row(record: Record, repeats: int, code: Code, home: Path) -> Record:
+        if (wall := float(next(times))) == 4.0:
+            return msgspec.structs.replace(record, samples=(), error="killed")
+        repeat = Repeat(wall_s=(wall,), cpu_s=(wall,))
+        return msgspec.structs.replace(record, id=make_id(), samples=(1 / wall,), repeats=(repeat,))
+
+    monkeypatch.setattr(remeasure, "measure_row", measure_row)
+    killed, results = tmp_path / "killed" / "results.jsonl", tmp_path / "kept" / "results.jsonl"
+    killed.parent.mkdir()
+    args = Namespace(code_a=".", code_b=".", results=results, no_track=True)
+    with measuring(args, [(a, b)], Screen()) as (measure, _):
+        for _ in range(2):
+            measure("A", a, 1)
+            measure("B", b, 1)
+        measure("A", a, 1)
+        (left,) = results.parent.glob("*.unfinished")
+        shutil.copy(left, killed.parent)
+    kept = list(read_records(results))
+    assert read_results(killed) == kept
+    assert not list(results.parent.glob("*.unfinished"))
+    assert [one.environment.git_commit for one in kept] == ["a", "b"]
+    assert [(len(one.samples), len(one.repeats), one.error) for one in kept] == [(3, 3, None), (0, 1, "killed")]
+    assert all(one.is_confirmation for one in kept)
+    assert len({one.environment.started_at for one in kept}) == 1
+
+
+def _alike(record: Record, repeats: int, code: Code, home: Path) -> Record:
+    return record
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+def test_a_verdict_whose_repeats_cannot_be_kept_is_told(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(remeasure, "measure_row", _alike)
+    paths = []
+    for tag in ("v0", "v1"):
+        place = msgspec.structs.replace(machine.describe(), git_commit=remeasure.commit_of(tag) or "", is_dirty=False)
+        paths.append(_write(tmp_path / f"{tag}.jsonl", 1.0, n=2, environment=place, command=RERUN))
+    assert main(["bench", "compare", *map(str, paths), "--confirm", "--results", "/dev/full"]) == 2
+    captured = capsys.readouterr()
+    assert "toy/ootb/inference/one-fp32" in captured.out
+    assert "1 same" in captured.out
+    assert "No space left on device" in captured.err
+
+
+def test_who_has_nothing_to_measure_again_needs_no_room_for_it(tmp_path: Path) -> None:
+    paths = [_write(tmp_path / f"{side}.jsonl", 1.0, command=RERUN) for side in "ab"]
+    assert main(["bench", "compare", *map(str, paths), "--confirm", "--home", str(tmp_path)]) == 0
+    assert not (tmp_path / "bench").exists()
 
 
 def test_a_row_that_vanished_does_not_pass_a_strict_gate(

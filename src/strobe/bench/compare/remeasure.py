@@ -146,7 +146,7 @@ def measure_row(record: Record, repeats: int, code: Code, home: Path) -> Record:
 
 
 def _failed(record: Record, reason: str) -> Record:
-    return msgspec.structs.replace(record, samples=(), error=f"measured again {reason}")
+    return msgspec.structs.replace(record, samples=(), repeats=(), error=f"measured again {reason}")
 
 
 def _is_of(code: Code, commit: str) -> bool:
