@@ -30,7 +30,7 @@ from strobe.cli.render import Screen
 from strobe.terminal import Terminal
 from tests.bench.known_peaks import PEAKS, know_peaks
 from tests.bench.publish import suite
-from tests.bench.results import ELSEWHERE, HERE, result, wrong
+from tests.bench.results import ELSEWHERE, HERE, latency, result, wrong
 
 OWN = Path(__file__).parents[1] / "bench" / "own.py"
 QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
@@ -239,6 +239,59 @@ def test_the_batch_that_fits_the_latency_limit_is_found(home: Path, capsys: pyte
     # Trials are the curve's; what is compared is what was measured properly.
     assert all(trial.is_trial for trial in trials)
     assert not best.is_trial
+
+
+def test_no_winner_of_a_search_misses_its_limit(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A trial, of one process, cannot tell: with all repeats, only a batch of one is in time."""
+    from strobe.bench.runner import session
+
+    def measure(cells: list[Cell], options: Options, *, report: object, keep: Any) -> session.Results:
+        (cell,) = cells
+        is_late = options.repeats > 1 and cell.batch_size > 1
+        judged = msgspec.structs.replace(latency("missed" if is_late else "undecided"), num_over=499 * is_late)
+        record = result(
+            [float(cell.batch_size)], cell.benchmark.key, batch_size=cell.batch_size, latency=judged, model="Own"
+        )
+        keep(record)
+        return session.Results([record])
+
+    monkeypatch.setattr(session, "measure", measure)
+    words = ["own/micro/test/Sleep", "--file", str(OWN), "--search", "--json", "--no-track", "--repeats", "3"]
+    assert main(["bench", "run", *words]) == OK
+    captured = capsys.readouterr()
+    (row,) = json.loads(captured.out)
+    assert row["batch_size"] == 1
+    assert "own/micro/test/Sleep B=4 instead of B=8, which with all repeats is late, wrong or failed" in captured.err
+    assert "is shown" not in captured.err
+    *trials, best = read_records(home / "bench" / "results.jsonl")
+    assert (best.id, best.is_trial) == (row["id"], False)
+    # What gave way is of the curve, too.
+    sizes = [one.batch_size for one in trials if one.latency is not None and one.latency.status == "missed"]
+    assert sizes == [8, 4, 2]
+    assert all(trial.is_trial for trial in trials)
+
+
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_where_no_batch_is_in_time_the_smallest_is_shown_and_told(
+    is_interrupted: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from strobe.bench.runner import session
+
+    def measure(cells: list[Cell], options: Options, **more: object) -> session.Results:
+        (cell,) = cells
+        late = latency("missed" if options.repeats > 1 else "met")
+        record = result([float(cell.batch_size)], cell.benchmark.key, batch_size=cell.batch_size, latency=late)
+        return session.Results([record], is_interrupted=is_interrupted and cell.batch_size == 4 and options.repeats > 1)
+
+    monkeypatch.setattr(session, "measure", measure)
+    words = ["own/micro/test/Sleep", "--file", str(OWN), "--search", "--json", "--no-track", "--repeats", "3"]
+    assert main(["bench", "run", *words]) == (INTERRUPTED if is_interrupted else OK)
+    captured = capsys.readouterr()
+    (row,) = json.loads(captured.out)
+    assert row["batch_size"] == (4 if is_interrupted else 1)
+    assert ("the smallest, B=1, is shown" in captured.err) == (not is_interrupted)
 
 
 @pytest.mark.slow
