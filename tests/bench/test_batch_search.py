@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strobe.bench.batch_search import Choice, qualifies, search
+from strobe.bench.batch_search import Choice, Measure, qualifies, search, winner
 from strobe.bench.records import Latency, LatencyStatus, Record
 from tests.bench.results import result, wrong
 
@@ -86,6 +88,65 @@ def test_a_throughput_that_falls_ends_the_search() -> None:
     assert tried == [1, 2, 4, 8, 16]
     assert choice.best.batch_size in {1, 2, 4, 8}
     assert [one.batch_size for one in choice.trials] == tried
+
+
+def _choice(scores: dict[int, float]) -> Choice:
+    return search(lambda size: _record(size, scores[size]), first=1, max_batch=max(scores))
+
+
+def _finals(choice: Choice, measure: Measure) -> list[Record]:
+    """Measure with all repeats for as long as the choice names another batch."""
+    finals: list[Record] = []
+    while (size := choice.next_size(finals)) is not None:
+        finals.append(measure(size))
+    return finals
+
+
+def _sizes(records: Iterable[Record]) -> list[int | None]:
+    return [one.batch_size for one in records]
+
+
+def test_a_winner_that_holds_is_measured_once() -> None:
+    finals = _finals(_choice({1: 1.0, 2: 2.0, 4: 3.0}), lambda size: _record(size, 1.0, "undecided"))
+    assert _sizes(finals) == [4]
+    assert winner(finals) is finals[0]
+
+
+def test_a_winner_that_is_late_with_all_repeats_gives_way_to_the_next_best() -> None:
+    """A trial has too few steps to tell, and was chosen for being lucky."""
+    choice = _choice({1: 1.0, 2: 2.0, 4: 3.5, 8: 4.0, 16: 3.9})
+    finals = _finals(choice, lambda size: _record(size, 1.0, "missed" if size > 2 else "met"))
+    # Not 16, which was the next best: what is larger than a late one is late.
+    assert _sizes(finals) == [8, 4, 2]
+    assert winner(finals) is finals[-1]
+
+
+def test_a_winner_that_is_wrong_with_all_repeats_gives_way_to_any_other() -> None:
+    def measure(size: int) -> Record:
+        found = _record(size, 1.0)
+        return msgspec.structs.replace(found, correctness=wrong()) if size == 8 else found
+
+    finals = _finals(_choice({1: 1.0, 2: 2.0, 4: 3.5, 8: 4.0, 16: 3.9}), measure)
+    assert _sizes(finals) == [8, 16]
+    assert winner(finals) is finals[-1]
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.booleans())
+def test_when_no_winner_holds_the_smallest_is_what_is_reported(first: int, max_batch: int, is_late: bool) -> None:
+    choice, _ = _search(300, max_batch=max_batch, first=min(first, max_batch))
+
+    def measure(size: int) -> Record:
+        found = _record(size, 1.0, "missed" if is_late else "met")
+        return found if is_late else msgspec.structs.replace(found, correctness=wrong())
+
+    finals = _finals(choice, measure)
+    assert len(finals) == len(set(_sizes(finals)))
+    assert winner(finals).batch_size == choice.trials[0].batch_size
+
+
+def test_where_no_trial_qualified_the_smallest_is_measured_and_no_other() -> None:
+    choice, _ = _search(0, first=4, max_batch=64)
+    assert _sizes(_finals(choice, lambda size: _record(size, 1.0, "missed"))) == [1]
 
 
 def test_what_qualifies() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import cast
 
 import msgspec
 import pytest
@@ -61,7 +63,7 @@ def test_each_precision_has_its_peak_but_none_below_fp32() -> None:
 
 
 def test_peaks_of_another_probe_are_not_taken() -> None:
-    assert _system().endswith("probe=5")
+    assert _system().endswith("probe=6")
 
 
 def test_peaks_are_kept_apart_for_switches_that_change_speed() -> None:
@@ -76,40 +78,94 @@ def test_another_compiler_or_product_of_ours_is_another_system(monkeypatch: pyte
     plain = _system()
     assert _system(compiler="clang 14.0.6") != plain
     assert _system(compiler="") != plain
-    assert _system(device="cuda") == _system(device="cuda", compiler="") == "f torch=2.13 cuda threads=2 probe=5"
+    assert _system(device="cuda") == _system(device="cuda", compiler="") == "f torch=2.13 cuda threads=2 probe=6"
     monkeypatch.setattr(roofline, "_product_sources", lambda: [b"another"])
     assert _system() != plain
 
 
-def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without an instruction for it, torch's is a hundred times slower than what Optimized rows run."""
-    pytest.importorskip("torch")
+def _flops(monkeypatch: pytest.MonkeyPatch, peak: Callable[[str], float], device: str) -> dict[str, float]:
+    """Return what a probe finds where a product that is named by what makes it has such a peak."""
+    torch = pytest.importorskip("torch")
     from strobe.bench import peak_probe
 
-    def peak(make: object, device: str) -> float:
-        return 2.0 if make == "ours" else 1.0
+    monkeypatch.setattr(peak_probe, "_peak_flops", lambda make, device: peak(make.__qualname__.partition(".")[0]))
+    try:
+        return peak_probe._flops(device)
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = False  # a probe has a process of its own for this
 
-    monkeypatch.setattr(peak_probe, "_peak_flops", peak)
-    better = cast("Callable[[str, str, str], float]", peak_probe._better_flops)  # what makes a product is not looked at
-    assert better("torch's", "ours", "cpu") == 2.0
-    assert better("torch's", "ours", "cuda:0") == 1.0
+
+def test_the_peak_of_8_bits_is_the_better_of_torchs_product_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an instruction for it, torch's is a hundred times slower than what Optimized rows run."""
+
+    def peak(name: str) -> float:
+        return 2.0 if name.startswith("_own") else 1.0
+
+    assert _flops(monkeypatch, peak, "cpu") == {"fp32": 2.0, "bf16": 1.0, "fp16": 1.0, "int8": 2.0}
+    others = dict.fromkeys(("fp32", "bf16", "fp16", "int8", "tf32"), 1.0)
+    assert _flops(monkeypatch, peak, "cuda:0") == others
+
+
+def _lacking(part: str, fault: Exception) -> Callable[[str], float]:
+    def peak(name: str) -> float:
+        if name.startswith(part):
+            raise fault
+        return 1.0
+
+    return peak
 
 
 @pytest.mark.parametrize("fault", [NotHere("no compiler"), Error("false cannot compile it"), OSError("no room")])
 def test_where_our_product_cannot_be_built_torchs_is_the_peak(
     fault: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    found = _flops(monkeypatch, _lacking("_own", fault), "cpu")
+    assert found == dict.fromkeys(("fp32", "bf16", "fp16", "int8"), 1.0)
+
+
+def test_a_card_that_lacks_a_precision_has_the_peaks_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows of 8 bits are then held against fp32."""
+    lacking = _lacking("_int8_product", RuntimeError("not implemented for this card"))
+    found = _flops(monkeypatch, lacking, "cuda:0")
+    assert set(found) == {"fp32", "bf16", "fp16", "tf32"}
+    assert judge(_record("a-int8", flops=1.0, size=0.0), Peaks(flops=found, bytes_per_s=1.0)) is not None
+    assert _flops(monkeypatch, lacking, "cpu")["int8"] == 1.0  # ours
+
+
+def test_without_a_peak_of_fp32_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RuntimeError, match="the card is gone"):
+        _flops(monkeypatch, _lacking("_product", RuntimeError("the card is gone")), "cuda:0")
+
+
+def test_a_product_that_finds_no_room_leaves_the_peak_of_the_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     from strobe.bench import peak_probe
 
-    def lack(make: object, device: str) -> float:
-        if make == "ours":
-            raise fault
-        return 1.0
+    def make(size: int) -> Callable[[], object]:
+        if size > 1024:
+            raise RuntimeError("out of memory")
+        return lambda: None
 
-    monkeypatch.setattr(peak_probe, "_peak_flops", lack)
-    better = cast("Callable[[str, str, str], float]", peak_probe._better_flops)  # what makes a product is not looked at
-    assert better("torch's", "ours", "cpu") == 1.0
+    monkeypatch.setattr(peak_probe, "_best_s", lambda work, device: 0.001)
+    assert peak_probe._peak_flops(make, "cuda") == pytest.approx(2 * 1024**3 / 0.001)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="nothing is pinned here")
+def test_the_probe_sits_on_the_cpus_that_rows_are_pinned_to() -> None:
+    """With two threads on four CPUs, rows may share a core; a probe that the kernel spreads has both."""
+    pytest.importorskip("torch")
+    code = """
+import os, sys
+from strobe.bench import peak_probe
+peak_probe._peak_flops = lambda make, device: float(len(os.sched_getaffinity(0)))
+peak_probe._bytes_per_s = lambda device: float(min(os.sched_getaffinity(0)))
+sys.argv = ["peak_probe", "cpu", "1"]
+peak_probe.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    found = msgspec.json.decode(done.stdout, type=Peaks)
+    assert (found.flops["fp32"], found.bytes_per_s) == (1, min(os.sched_getaffinity(0)))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,23 @@ def test_an_optimized_benchmark_must_tell_its_changes() -> None:
 def test_a_workload_that_is_not_there_is_told() -> None:
     with pytest.raises(Error, match="my-model/ootb/inference/a: no workload 'nowhere:nothing'"):
         load_workload(declare(model="My Model"))
+
+
+@pytest.mark.parametrize(("missing", "is_torch"), [("torch", True), ("torch.fx", True), ("torchvision", False)])
+def test_only_who_lacks_torch_is_told_to_install_it(
+    missing: str, is_torch: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "needy.py").write_text(f"raise ModuleNotFoundError('No module named', name={missing!r})\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Error, match="no workload 'needy:make'") as told:
+        load_workload(declare(workload="needy:make"))
+    assert ("pip install" in str(told.value)) == is_torch
+
+
+def test_a_factory_that_is_not_there_has_nothing_to_do_with_torch() -> None:
+    with pytest.raises(Error, match="no workload 'math:torch'") as told:
+        load_workload(declare(workload="math:torch"))
+    assert "pip install" not in str(told.value)
 
 
 @pytest.mark.parametrize(("limit_ms", "percentile"), [(50, 100), (50, 0), (0, 99), (math.inf, 99), (math.nan, 99)])

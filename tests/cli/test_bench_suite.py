@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from argparse import Namespace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from strobe.cli.render import Screen
 from strobe.terminal import Terminal
 from tests.bench.known_peaks import PEAKS, know_peaks
 from tests.bench.publish import suite
-from tests.bench.results import ELSEWHERE, HERE, result, wrong
+from tests.bench.results import ELSEWHERE, HERE, latency, result, wrong
 
 OWN = Path(__file__).parents[1] / "bench" / "own.py"
 QUICK = ["--repeats", "1", "--seconds", "0.02", "--file", str(OWN)]
@@ -238,6 +239,59 @@ def test_the_batch_that_fits_the_latency_limit_is_found(home: Path, capsys: pyte
     # Trials are the curve's; what is compared is what was measured properly.
     assert all(trial.is_trial for trial in trials)
     assert not best.is_trial
+
+
+def test_no_winner_of_a_search_misses_its_limit(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A trial, of one process, cannot tell: with all repeats, only a batch of one is in time."""
+    from strobe.bench.runner import session
+
+    def measure(cells: list[Cell], options: Options, *, report: object, keep: Any) -> session.Results:
+        (cell,) = cells
+        is_late = options.repeats > 1 and cell.batch_size > 1
+        judged = msgspec.structs.replace(latency("missed" if is_late else "undecided"), num_over=499 * is_late)
+        record = result(
+            [float(cell.batch_size)], cell.benchmark.key, batch_size=cell.batch_size, latency=judged, model="Own"
+        )
+        keep(record)
+        return session.Results([record])
+
+    monkeypatch.setattr(session, "measure", measure)
+    words = ["own/micro/test/Sleep", "--file", str(OWN), "--search", "--json", "--no-track", "--repeats", "3"]
+    assert main(["bench", "run", *words]) == OK
+    captured = capsys.readouterr()
+    (row,) = json.loads(captured.out)
+    assert row["batch_size"] == 1
+    assert "own/micro/test/Sleep B=4 instead of B=8, which with all repeats is late, wrong or failed" in captured.err
+    assert "is shown" not in captured.err
+    *trials, best = read_records(home / "bench" / "results.jsonl")
+    assert (best.id, best.is_trial) == (row["id"], False)
+    # What gave way is of the curve, too.
+    sizes = [one.batch_size for one in trials if one.latency is not None and one.latency.status == "missed"]
+    assert sizes == [8, 4, 2]
+    assert all(trial.is_trial for trial in trials)
+
+
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_where_no_batch_is_in_time_the_smallest_is_shown_and_told(
+    is_interrupted: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from strobe.bench.runner import session
+
+    def measure(cells: list[Cell], options: Options, **more: object) -> session.Results:
+        (cell,) = cells
+        late = latency("missed" if options.repeats > 1 else "met")
+        record = result([float(cell.batch_size)], cell.benchmark.key, batch_size=cell.batch_size, latency=late)
+        return session.Results([record], is_interrupted=is_interrupted and cell.batch_size == 4 and options.repeats > 1)
+
+    monkeypatch.setattr(session, "measure", measure)
+    words = ["own/micro/test/Sleep", "--file", str(OWN), "--search", "--json", "--no-track", "--repeats", "3"]
+    assert main(["bench", "run", *words]) == (INTERRUPTED if is_interrupted else OK)
+    captured = capsys.readouterr()
+    (row,) = json.loads(captured.out)
+    assert row["batch_size"] == (4 if is_interrupted else 1)
+    assert ("the smallest, B=1, is shown" in captured.err) == (not is_interrupted)
 
 
 @pytest.mark.slow
@@ -469,6 +523,7 @@ def test_rows_of_ones_own_have_their_part_of_the_peak(home: Path, capsys: pytest
     (row,) = json.loads(captured.out)
     assert row["roofline_fraction"] > 0
     assert "measuring the machine's peaks" not in captured.err
+    assert captured.err.count("disturbed (steal 12 %)") == 1
 
 
 def test_unknown_peaks_are_measured_for_rows_of_ones_own(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -476,6 +531,33 @@ def test_unknown_peaks_are_measured_for_rows_of_ones_own(home: Path, monkeypatch
     (home / "bench" / "peaks.json").unlink()
     monkeypatch.setattr("strobe.bench.roofline.measure_peaks", lambda *words: PEAKS)
     cells = [Cell(find_one("own/micro/test/Plain", [OWN]), 1)]
+    assert known_peaks(Namespace(home=None), cells, Options(), Screen()) == PEAKS
+
+
+@pytest.mark.parametrize("noisy", [(), ("steal 12 %", "other processes used 40 % of the CPUs")])
+def test_rooflines_of_peaks_that_were_disturbed_are_told(
+    noisy: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The machine does better than they say: rows come nearer to them than they should."""
+    pytest.importorskip("torch")
+    peaks = msgspec.structs.replace(PEAKS, noisy=noisy)
+    monkeypatch.setattr("strobe.cli.bench_peaks._find_peaks", lambda *words, **more: peaks)
+    cells = [Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)]
+    assert known_peaks(Namespace(home=None), cells, Options(), Screen()) == peaks
+    told = "the peaks behind `of peak` were disturbed (steal 12 %, other processes used 40 % of the CPUs)"
+    assert (told in capsys.readouterr().err) == bool(noisy)
+
+
+def test_a_torch_that_no_installer_knows_has_peaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was built here, on Python's path: there is no metadata to take its version from."""
+    pytest.importorskip("torch")
+
+    def lack(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.distribution", lack)
+    monkeypatch.setattr("strobe.bench.roofline.measure_peaks", lambda *words: PEAKS)
+    cells = [Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)]
     assert known_peaks(Namespace(home=None), cells, Options(), Screen()) == PEAKS
 
 

@@ -1,13 +1,15 @@
 """The best batch size: greatest throughput that is correct, keeps the latency limit and is no larger than allowed.
 
 Doubles the batch while it qualifies, then bisects between the last that does and the first that does not. A first one
-that is late is halved until one is in time. If none qualifies, the smallest that was tried is what is reported, with
-its sign. How a batch is measured is the caller's business.
+that is late is halved until one is in time. Such trials are short: the best of them may be one that was lucky, and is
+measured properly before it is reported. Where it does not qualify then, the next best is, and so on. If none qualifies,
+the smallest that was tried is what is reported, with its sign. How a batch is measured is the caller's business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -31,6 +33,25 @@ class Choice:
     is_qualified: bool
     trials: tuple[Record, ...]
 
+    def next_size(self, finals: Sequence[Record]) -> int | None:
+        """Return which batch is to be measured properly, after those that were: the best trial that is left.
+
+        None if the last of them qualifies, or none is left. What is larger than a late one need not be tried.
+        """
+        if not finals:
+            return _size(self.best)
+        if qualifies(finals[-1]):
+            return None
+        done = {_size(final) for final in finals}
+        too_large = min((_size(final) for final in finals if _is_late(final)), default=math.inf)
+        left = [one for one in self.trials if qualifies(one) and _size(one) not in done and _size(one) < too_large]
+        return _size(max(left, key=_score)) if left else None
+
+
+def winner(finals: Sequence[Record]) -> Record:
+    """Return what is reported of the batches that were measured properly: the one that qualifies, else the smallest."""
+    return next(filter(qualifies, finals), min(finals, key=_size))
+
 
 def qualifies(record: Record) -> bool:
     """Whether a batch may be chosen. Where too few steps leave the limit undecided, the percentile itself decides."""
@@ -42,6 +63,14 @@ def qualifies(record: Record) -> bool:
     if latency is None or latency.status == "met":
         return True
     return latency.status == "undecided" and latency.num_over <= latency.n * (1.0 - latency.percentile / 100)
+
+
+def _size(record: Record) -> int:
+    return record.batch_size or 0
+
+
+def _score(record: Record) -> float:
+    return record.digest().median
 
 
 def _is_late(record: Record) -> bool:
@@ -58,7 +87,7 @@ def search(measure: Measure, *, first: int, max_batch: int) -> Choice:
         return qualifies(found[size])
 
     def score(size: int) -> float:
-        return found[size].digest().median
+        return _score(found[size])
 
     low, high = 0, first
     best = 0

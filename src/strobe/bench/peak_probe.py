@@ -1,9 +1,9 @@
 """Measures this machine's peaks: `python -m strobe.bench.peak_probe DEVICE THREADS` prints them as JSON.
 
 The best of many tries, not the median: a peak is what nobody disturbed. Precisions that a machine only emulates can be
-a thousand times slower, so each begins with a small product and grows while that is quick. On CPUs the products that
-Optimized rows run are tried beside torch's, which emulates 8 bits on processors without an instruction for them, and
-leaves half of the others' speed to processors of one maker.
+a thousand times slower, so each begins with a small product and grows while that is quick; one that a machine lacks
+costs no other. On CPUs the products that Optimized rows run are tried beside torch's, which emulates 8 bits on
+processors without an instruction for them, and leaves half of the others' speed to processors of one maker.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
 import torch
 
 from strobe.bench.roofline import Peaks
-from strobe.bench.runner import conditions
+from strobe.bench.runner import affinity, conditions
 from strobe.bench.workloads.layers.fp32_linear import PackedLinear
 from strobe.bench.workloads.layers.int8_linear import Int8Linear
 from strobe.errors import Error
@@ -52,7 +52,12 @@ def _best_s(work: Callable[[], object], device: str) -> float:
 def _peak_flops(make: _Make, device: str) -> float:
     peak = 0.0
     for size in _SIZES:
-        seconds = _best_s(make(size), device)
+        try:
+            seconds = _best_s(make(size), device)
+        except RuntimeError:  # no room for so large a one
+            if not peak:
+                raise
+            break
         peak = max(peak, 2.0 * size**3 / seconds)
         if seconds > _QUICK_S:
             break
@@ -87,15 +92,38 @@ def _own_int8_product(size: int) -> Callable[[], object]:
     return lambda: layer(x)
 
 
-def _better_flops(torchs: _Make, ours: _Make, device: str) -> float:
-    """Return the better of torch's product and ours."""
-    peak = _peak_flops(torchs, device)
-    if device != "cpu":
-        return peak
-    try:
-        return max(peak, _peak_flops(ours, device))
-    except (Error, OSError):  # then no row runs it either
-        return peak
+def _products(device: str) -> dict[str, list[_Make]]:
+    """Return what is tried in each precision; on CPUs also our own."""
+    is_cpu = device == "cpu"
+    return {
+        **{name: [_product(dtype, device)] for name, dtype in _DTYPES.items()},
+        "fp32": [_product(torch.float32, device), *([_own_product] if is_cpu else [])],
+        "int8": [_int8_product(device), *([_own_int8_product] if is_cpu else [])],
+    }
+
+
+def _best_flops(products: Mapping[str, Sequence[_Make]], device: str) -> dict[str, float]:
+    """Return the best of each precision that can be computed here; raises for fp32, which all are held against."""
+    flops: dict[str, float] = {}
+    for name, makes in products.items():
+        faults: list[Exception] = []
+        for make in makes:
+            try:
+                flops[name] = max(flops.get(name, 0.0), _peak_flops(make, device))
+            except (Error, OSError, RuntimeError) as exc:  # then no row runs it either
+                faults.append(exc)
+        if name == "fp32" and name not in flops:
+            raise faults[0]
+    return flops
+
+
+def _flops(device: str) -> dict[str, float]:
+    torch.backends.cuda.matmul.allow_tf32 = False
+    flops = _best_flops(_products(device), device)
+    if device.startswith("cuda"):
+        torch.backends.cuda.matmul.allow_tf32 = True
+        flops |= _best_flops({"tf32": [_product(torch.float32, device)]}, device)
+    return flops
 
 
 def _bytes_per_s(device: str) -> float:
@@ -106,20 +134,14 @@ def _bytes_per_s(device: str) -> float:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure where a row with so many threads would be, and print."""
     device, threads = sys.argv[1], int(sys.argv[2])
+    cpus = affinity.share(affinity.allowed_cpus(), 0, threads)
+    affinity.pin(cpus)
     torch.set_num_threads(threads)
-    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     before = conditions.look(cpus)
-    torch.backends.cuda.matmul.allow_tf32 = False
     with torch.inference_mode():
-        flops = {name: _peak_flops(_product(dtype, device), device) for name, dtype in _DTYPES.items()}
-        flops["fp32"] = _better_flops(_product(torch.float32, device), _own_product, device)
-        flops["int8"] = _better_flops(_int8_product(device), _own_int8_product, device)
-        if device.startswith("cuda"):
-            torch.backends.cuda.matmul.allow_tf32 = True
-            flops["tf32"] = _peak_flops(_product(torch.float32, device), device)
-        bytes_per_s = _bytes_per_s(device)
+        flops, bytes_per_s = _flops(device), _bytes_per_s(device)
     between = conditions.Between(before, conditions.look(cpus), len(cpus) or os.cpu_count() or 1)
     peaks = Peaks(flops=flops, bytes_per_s=bytes_per_s, noisy=conditions.disturbances(between))
     sys.stdout.write(msgspec.json.encode(peaks).decode() + "\n")

@@ -199,7 +199,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     device: str = "cpu"
     #: per process; 0 in records that only their software knows it of
     threads: int = 0
-    #: one process at a batch size that a search tried: a point of a curve, no measurement to compare with
+    #: a batch that a search tried in one process, or gave up on: a point of a curve, no measurement to compare with
     is_trial: bool = False
     #: one side of what `--confirm` measured in turns until it was decided: judged there, and not once more
     is_confirmation: bool = False

@@ -1,7 +1,7 @@
 """Roofline: the least time that a step could take on this machine, by what the machine itself was measured to do.
 
 Peaks are a large matrix product per precision (in 32 and 8 bits the better of torch's and our own) and the better of
-copy and triad over memory, measured in a process of their own with the same threads (`peak_probe`) and kept per
+copy and triad over memory, measured in a process of their own on a row's CPUs (`peak_probe`) and kept per
 hardware, torch, our own products and their C compiler, number of threads and switches that are set. The fraction is the
 least time over the measured one; a step whose data fits into a cache may exceed what memory allows.
 """
@@ -25,7 +25,7 @@ from strobe.errors import Error
 
 _LIMIT_S = 120.0
 #: raised when peaks are probed otherwise, so that nothing is held against those of another probe
-_PROBE = 5
+_PROBE = 6
 #: our own products that are tried, and how they are built
 _PRODUCTS = ("fp32_linear.c", "fp32_linear.py", "int8_linear.c", "int8_linear.py", "int8_dot.h", "lanes.h", "native.py")
 
@@ -49,10 +49,19 @@ class PeakStore:
         return self._all().get(system)
 
     def write(self, system: str, peaks: Peaks) -> None:
-        """Keep the peaks of a system; the file is replaced in one piece."""
+        """Keep the peaks of a system."""
+        self._write_all({**self._all(), system: peaks})
+
+    def lend(self, home: Path) -> None:
+        """Let a home know all these peaks as undisturbed ones, which nobody measures anew."""
+        calm = {system: msgspec.structs.replace(peaks, noisy=()) for system, peaks in self._all().items()}
+        store_at(home)._write_all(calm)
+
+    def _write_all(self, known: Mapping[str, Peaks]) -> None:
+        """Replace the file in one piece."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_bytes(msgspec.json.format(msgspec.json.encode({**self._all(), system: peaks})))
+        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(known)))
         temporary.replace(self._path)
 
     def _all(self) -> dict[str, Peaks]:

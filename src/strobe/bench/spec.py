@@ -158,9 +158,9 @@ def load_workload(benchmark: Benchmark) -> Workload:
     try:
         factory = getattr(_import(benchmark), benchmark.factory)
     except (ImportError, AttributeError) as exc:
-        raise Error(
-            f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}); torch comes with pip install 'strobe[bench]'"
-        ) from exc
+        lacks_torch = isinstance(exc, ImportError) and (exc.name or "").partition(".")[0] == "torch"
+        remedy = "; torch comes with pip install 'strobe[bench]'" if lacks_torch else ""
+        raise Error(f"{benchmark.key}: no workload {benchmark.workload!r} ({exc}){remedy}") from exc
     workload: Workload = factory(**benchmark.parameters, tolerance=benchmark.tolerance)
     return workload
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from strobe.cli.bench_confirm import add_confirmation, measurable_here, measuring
+from strobe.cli.bench_confirm import add_confirmation, confirm_rows, measurable_here
 from strobe.cli.bench_gate import gate
 from strobe.cli.bench_table import add_results, stored_results
 from strobe.cli.parser import Subparsers, add_command
@@ -91,7 +92,7 @@ def _add_rule(parser: argparse.ArgumentParser) -> None:
 
 @gate
 def _compare(args: argparse.Namespace) -> int:
-    from strobe.bench.compare import History, Rule, compare, confirm
+    from strobe.bench.compare import History, Rule, compare
     from strobe.bench.compare.pairing import of_machine
     from strobe.cli import FAILURE, INTERRUPTED, OK, PARTIAL
     from strobe.cli.render import Screen
@@ -114,11 +115,10 @@ def _compare(args: argparse.Namespace) -> int:
     # home's alone, since nobody could tell.
     named = [one for one in (*a, *b) if one.id]
     found = compare(_pairs(args, a, b), history=History([*records, *named]), rule=rule)
-    if args.confirm:
-        again = measurable_here(args, found.undecided, screen)
-        with measuring(args, [(row.a, row.b) for row in again], screen) as (measure, line):
-            found = confirm(found, measure, rows=again, report=line.note, progress=line.show_turn)
-    _print(args, found, screen)
+    with ExitStack() as ends:
+        if args.confirm and (again := measurable_here(args, found.undecided, screen)):
+            found = confirm_rows(args, found, again, screen, ends)
+        _print(args, found, screen)
     if found.is_interrupted:
         return INTERRUPTED
     # Of two systems one is the slower, and that is no fault; to be wrong is.

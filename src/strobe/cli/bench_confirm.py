@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from strobe.bench.compare import Measure, Pair, Row, Side
+    from strobe.bench.compare import Comparison, Measure, Pair, Row, Side
     from strobe.bench.compare.origin import Origin
     from strobe.bench.compare.remeasure import Code
     from strobe.bench.records import Record
@@ -29,7 +29,8 @@ def add_confirmation(parser: argparse.ArgumentParser, meaning: str) -> None:
         group.add_argument(
             f"--code-{side}",
             metavar="CODE",
-            help=f"of {side.upper()}: a commit, a python, or . for what is here (default: the commit of its results)",
+            help=f"of {side.upper()}: a commit, else a python (its path, or python3), or . for what is here "
+            "(default: the commit of its results)",
         )
     group.add_argument("--no-track", action="store_true", help="keep what it measures only in the file, not as runs")
 
@@ -49,22 +50,37 @@ def measurable_here(args: argparse.Namespace, rows: Sequence[_Sides], screen: Sc
     return found
 
 
+def confirm_rows(
+    args: argparse.Namespace, first: Comparison, rows: Sequence[Row], screen: Screen, ends: ExitStack
+) -> Comparison:
+    """Return a comparison with rows of it measured again until they are decided.
+
+    What was measured is kept when `ends` ends, and that may fail: what it led to is to be shown before.
+    """
+    from strobe.bench.compare import confirm
+
+    measure, line = ends.enter_context(measuring(args, [(row.a, row.b) for row in rows], screen))
+    found = confirm(first, measure, rows=rows, report=line.note, progress=line.show_turn)
+    line.clear()
+    return found
+
+
 @contextmanager
 def measuring(
     args: argparse.Namespace, sides: Sequence[tuple[Record, Record]], screen: Screen
 ) -> Iterator[tuple[Measure, TurnLine]]:
     """Prepare the code of both sides for as long as it is needed, and yield what measures a row of either.
 
-    In the end, also when interrupted, both sides are kept: results of one session, in the file and as runs.
+    Both sides are kept as results of one session: on disk after each repeat, in the end, also when interrupted, in the
+    file and as runs.
     """
-    from contextlib import ExitStack
-
-    from strobe.bench.compare.confirmation import as_session
+    from strobe.bench.compare.confirmation import Takes
     from strobe.bench.compare.origin import HERE
-    from strobe.bench.compare.remeasure import measure_row
-    from strobe.cli.bench_keep import keep, upload
+    from strobe.bench.compare.remeasure import borrowed_home, measure_row
+    from strobe.cli.bench_keep import keeping, upload
     from strobe.cli.bench_progress import TurnLine
     from strobe.cli.bench_signals import take_as_ctrl_c
+    from strobe.cli.target import home_of
 
     take_as_ctrl_c("SIGTERM", "SIGHUP")
     origin = _origin(args)
@@ -75,13 +91,15 @@ def measuring(
     # What lies here needs no checkout, unless another commit is measured beside it: both are to be prepared alike.
     is_all_here = len(wanted) == 1 and origin.is_here(*wanted)
     with ExitStack() as stack:
+        session = stack.enter_context(keeping(args, screen))
         # One checkout per commit: rows of one side may come from several.
-        codes = {word: stack.enter_context(_code(HERE if is_all_here else word)) for word in wanted}
-        taken: dict[tuple[Side, str], tuple[Record, list[Record]]] = {}
+        codes = {word: stack.enter_context(_code(HERE if is_all_here else word, origin)) for word in wanted}
+        home = stack.enter_context(borrowed_home(home_of(args).path))
+        takes = Takes()
 
         def measure(side: Side, record: Record, n: int) -> Record:
-            found = measure_row(record, n, codes[words[side, record.id]])
-            taken.setdefault((side, record.id), (record, []))[1].append(found)
+            found = measure_row(record, n, codes[words[side, record.id]], home)
+            session.note(takes.add(side, record, found))
             return found
 
         line = TurnLine(screen)
@@ -89,22 +107,20 @@ def measuring(
             yield measure, line
         finally:
             line.clear()
-            kept = keep(args, as_session(taken.values())) if taken else []
-    if kept:
-        upload(args, kept, screen)
+            kept = session.keep(takes.records)
+    upload(args, kept, screen)
 
 
 @contextmanager
-def _code(word: str) -> Iterator[Code]:
-    import shutil
+def _code(word: str, origin: Origin) -> Iterator[Code]:
     from pathlib import Path
 
     from strobe.bench.compare.origin import HERE
-    from strobe.bench.compare.remeasure import Code, checked_out, repository_of
+    from strobe.bench.compare.remeasure import Code, checked_out, is_python, repository_of
 
     if word == HERE:
         yield Code()
-    elif shutil.which(word):
+    elif origin.commit_of(word) is None and is_python(word):  # a branch may be named as a program is
         yield Code(python=word)
     else:
         with checked_out(word, repository_of(Path.cwd())) as code:

@@ -6,10 +6,11 @@ Parses, calls strobe.bench.history, prints; decides nothing itself.
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from strobe.cli.bench_compare import print_rows
-from strobe.cli.bench_confirm import add_confirmation, measurable_here, measuring
+from strobe.cli.bench_confirm import add_confirmation, confirm_rows, measurable_here
 from strobe.cli.bench_gate import gate
 from strobe.cli.bench_table import add_benchmarks, add_results, chosen_results
 from strobe.cli.parser import Subparsers, add_command
@@ -61,11 +62,12 @@ def _history(args: argparse.Namespace) -> int:
         raise UsageError(f"--threshold is not negative: {args.threshold}")
     records = chosen_results(args)
     found = [series for series in trace(records, threshold=args.threshold / 100) if series.is_worse or not args.worse]
-    confirmed = _confirm(args, found, screen) if args.confirm else None
-    if args.json:
-        screen.json({"series": [_fields(series) for series in found], "confirmed": _confirmed_fields(confirmed)})
-    else:
-        _print(found, confirmed, screen)
+    with ExitStack() as ends:
+        confirmed = _confirm(args, found, screen, ends) if args.confirm else None
+        if args.json:
+            screen.json({"series": [_fields(series) for series in found], "confirmed": _confirmed_fields(confirmed)})
+        else:
+            _print(found, confirmed, screen)
     if confirmed is not None and confirmed.is_interrupted:
         return INTERRUPTED
     # Only a row that was measured again can be cleared; of the others the history is all there is.
@@ -74,16 +76,15 @@ def _history(args: argparse.Namespace) -> int:
     return FAILURE if is_open or (confirmed is not None and confirmed.is_worse) else OK
 
 
-def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen) -> Comparison | None:
-    from strobe.bench.compare import Pairs, Rule, compare, confirm
+def _confirm(args: argparse.Namespace, found: Sequence[Series], screen: Screen, ends: ExitStack) -> Comparison | None:
+    from strobe.bench.compare import Pairs, Rule, compare
     from strobe.bench.history import suspicion
 
     pairs = measurable_here(args, [pair for series in found if (pair := suspicion(series)) is not None], screen)
     if not pairs:
         return None
     suspected = compare(Pairs(tuple(pairs)), rule=Rule(threshold=args.threshold / 100))
-    with measuring(args, [(pair.a, pair.b) for pair in pairs], screen) as (measure, line):
-        return confirm(suspected, measure, rows=suspected.rows, report=line.note, progress=line.show_turn)
+    return confirm_rows(args, suspected, suspected.rows, screen, ends)
 
 
 def _print(found: Sequence[Series], confirmed: Comparison | None, screen: Screen) -> None:

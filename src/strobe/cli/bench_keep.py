@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from strobe.bench.records import Record
+    from strobe.bench.unfinished import Unfinished
     from strobe.cli.render import Screen
     from strobe.home import RunDir
 
@@ -45,6 +47,38 @@ def keep(args: argparse.Namespace, records: Sequence[Record]) -> list[RunDir]:
     from strobe.bench.tracker import track
 
     return [track(record, home_of(args).path) for record in records]
+
+
+class Session:
+    """Results that are still measured: on disk after each repeat, and kept as any others in the end."""
+
+    def __init__(self, args: argparse.Namespace, screen: Screen, unfinished: Unfinished) -> None:
+        self._args = args
+        self._screen = screen
+        self._unfinished = unfinished
+
+    def note(self, record: Record) -> None:
+        """Write down how a row stands."""
+        try:
+            self._unfinished.write(record)
+        except OSError as exc:  # the row is still known here, and more room may come
+            self._screen.warn(f"{record.benchmark}: not on disk before the session ends: {exc}")
+
+    def keep(self, records: Sequence[Record]) -> list[RunDir]:
+        """Keep all rows; return their runs. What cannot be kept stays where it was noted."""
+        kept = keep(self._args, records)
+        self._unfinished.discard()
+        return kept
+
+
+@contextmanager
+def keeping(args: argparse.Namespace, screen: Screen) -> Iterator[Session]:
+    """Hold a place for the results of a session; raises UsageError, before it begins, if they cannot be written."""
+    from strobe.bench.unfinished import Unfinished
+    from strobe.cli.bench_table import results_of
+
+    with Unfinished(results_of(args)) as unfinished:
+        yield Session(args, screen, unfinished)
 
 
 def upload(args: argparse.Namespace, run_dirs: Sequence[RunDir], screen: Screen) -> None:

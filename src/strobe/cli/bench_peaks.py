@@ -47,29 +47,34 @@ def known_peaks(args: argparse.Namespace, cells: Sequence[Cell], options: Option
         return None
     try:
         are_noisy_enough = not any(is_builtin(cell.benchmark) for cell in cells)
-        return _find_peaks(args, options, screen, again=False, are_noisy_enough=are_noisy_enough)
+        peaks = _find_peaks(args, options, screen, again=False, are_noisy_enough=are_noisy_enough)
     except Error as exc:
         # Rows without "of peak" are better than none.
         screen.warn(f"{exc}; measured without rooflines")
         return None
+    if peaks.noisy:
+        reasons = ", ".join(peaks.noisy)
+        screen.note(
+            f"the peaks behind `of peak` were disturbed ({reasons}); when it is quiet: strobe bench peaks --again"
+        )
+    return peaks
 
 
 def _find_peaks(
     args: argparse.Namespace, options: Options, screen: Screen, *, again: bool, are_noisy_enough: bool = False
 ) -> Peaks:
     import os
-    from importlib.metadata import version
 
     from strobe.bench import machine, roofline
     from strobe.bench.runner.device import names_of
-    from strobe.bench.runner.software import compiler_name, switches
+    from strobe.bench.runner.software import compiler_name, switches, version_of
     from strobe.cli.target import home_of
 
     store = roofline.store_at(home_of(args).path)
     here = machine.on_cards(machine.describe(), names_of(options.device, 1, options.python))
     system = roofline.system_name(
         here.fingerprint,
-        version("torch"),
+        version_of("torch"),
         options.device,
         options.threads,
         switches(os.environ),

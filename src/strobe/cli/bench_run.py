@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from strobe.cli.bench_catalog import add_selection
-from strobe.cli.bench_keep import add_keeping, keep, upload
+from strobe.cli.bench_keep import add_keeping, keeping, upload
 from strobe.cli.bench_peaks import known_peaks, with_rooflines
 from strobe.cli.bench_plan import add_effort, plan_run
 from strobe.cli.bench_seals import add_changed, find_changed, mark_changed
@@ -20,6 +20,7 @@ from strobe.cli.bench_table import add_format, print_table, read_results, result
 from strobe.cli.parser import Subparsers, add_command, build
 
 if TYPE_CHECKING:
+    from strobe.bench.batch_search import Choice
     from strobe.bench.records import Record
     from strobe.bench.runner.options import Cell, Options
     from strobe.bench.runner.session import Results
@@ -73,7 +74,6 @@ def register(commands: Subparsers) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from strobe.bench.unfinished import Unfinished
     from strobe.cli import OK
     from strobe.cli.render import Screen
     from strobe.errors import UsageError
@@ -99,13 +99,10 @@ def _run(args: argparse.Namespace) -> int:
     def complete(records: Sequence[Record]) -> list[Record]:
         return with_rooflines(mark_changed(records, changed), peaks)
 
-    with Unfinished(results_of(args)) as unfinished:
+    with keeping(args, screen) as session:
 
         def note(record: Record) -> None:
-            try:
-                unfinished.write(*complete([record]))
-            except OSError as exc:  # the row is still known here, and more room may come
-                screen.warn(f"{record.benchmark}: not on disk before the session ends: {exc}")
+            session.note(*complete([record]))
 
         trials: list[Record] = []
         if args.search:
@@ -114,8 +111,7 @@ def _run(args: argparse.Namespace) -> int:
             results = _measure(cells, options, screen, note)
         records = complete(results.records)
         try:
-            kept = keep(args, [*complete(trials), *records])
-            unfinished.discard()
+            kept = session.keep([*complete(trials), *records])
         finally:  # what a full disk does not take is at least seen
             print_table(args, records, screen)
     if cut := sum(0 < len(record.samples) < options.repeats for record in records):
@@ -155,15 +151,14 @@ def _search(
     def note_trial(record: Record) -> None:
         note(_as_trial(record))
 
-    winners: list[Cell] = []
+    choices: dict[str, tuple[Benchmark, Choice]] = {}
     trials: list[Record] = []
     smallest: dict[str, Cell] = {}
     for cell in sorted(cells, key=lambda cell: cell.batch_size):
         smallest.setdefault(cell.benchmark.key, cell)
     for cell in smallest.values():
-        benchmark, size = cell.benchmark, cell.batch_size
 
-        def try_batch(batch_size: int, benchmark: Benchmark = benchmark) -> Record:
+        def try_batch(batch_size: int, benchmark: Benchmark = cell.benchmark) -> Record:
             results = _measure([Cell(benchmark, batch_size)], replace(options, repeats=1), screen, note_trial)
             if results.is_interrupted:
                 raise KeyboardInterrupt
@@ -172,16 +167,46 @@ def _search(
             return trials[-1]
 
         try:
-            choice = search(try_batch, first=size, max_batch=benchmark.max_batch)
+            choice = search(try_batch, first=cell.batch_size, max_batch=cell.benchmark.max_batch)
         except KeyboardInterrupt:
             return trials, Results([], is_interrupted=True)
-        if not choice.is_qualified:
+        choices[cell.benchmark.key] = cell.benchmark, choice
+    dropped, results = _measure_winners(choices, options, screen, note)
+    return [*trials, *dropped], results
+
+
+def _measure_winners(
+    choices: Mapping[str, tuple[Benchmark, Choice]], options: Options, screen: Screen, note: Callable[[Record], None]
+) -> tuple[list[Record], Results]:
+    """Measure the winners in turns; those that do not hold give way, as trials, to the next best until one does."""
+    from strobe.bench.batch_search import qualifies, winner
+    from strobe.bench.runner.options import Cell
+    from strobe.bench.runner.session import Results
+
+    finals: dict[str, list[Record]] = {key: [] for key in choices}
+
+    def next_cells() -> list[Cell]:
+        sizes = {key: choice.next_size(finals[key]) for key, (_, choice) in choices.items()}
+        return [Cell(choices[key][0], size) for key, size in sizes.items() if size is not None]
+
+    results = Results([])
+    while not results.is_interrupted and (cells := next_cells()):
+        for cell in cells:
+            for beaten in finals[cell.benchmark.key][-1:]:
+                note(_as_trial(beaten))
+                screen.note(f"{cell} instead of B={beaten.batch_size}, which with all repeats is late, wrong or failed")
+        results = _measure(cells, options, screen, note)
+        for record in results.records:
+            finals[record.benchmark].append(record)
+    rows = [winner(found) for found in finals.values() if found]
+    for row in rows:
+        if not qualifies(row) and not results.is_interrupted:
             screen.note(
-                f"{benchmark.key}: no batch that was tried is correct and within the latency limit; "
-                f"the smallest, B={choice.best.batch_size}, is shown"
+                f"{row.benchmark}: no batch that was tried is correct and within the latency limit; "
+                f"the smallest, B={row.batch_size}, is shown"
             )
-        winners.append(Cell(benchmark, choice.best.batch_size or size))
-    return trials, _measure(winners, options, screen, note)
+    dropped = [_as_trial(one) for found in finals.values() for one in found if one not in rows]
+    return dropped, Results(rows, is_interrupted=results.is_interrupted)
 
 
 def _as_trial(record: Record) -> Record:

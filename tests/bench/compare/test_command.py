@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from strobe.api.client import Api
 from strobe.bench import machine, records
 from strobe.bench.compare import remeasure
 from strobe.bench.compare.remeasure import Code, can_remeasure, checked_out, measure_row
-from strobe.bench.records import Record, append_records, read_records
+from strobe.bench.records import Record, Repeat, append_records, make_id, read_records
+from strobe.bench.roofline import Peaks, store_at
+from strobe.bench.unfinished import read_results
 from strobe.cli import main
 from strobe.cli.bench_confirm import measuring
 from strobe.cli.bench_gate import gate
@@ -285,10 +288,59 @@ def test_a_row_is_measured_again_at_another_commit(repository: Path, tmp_path: P
     _run(results)
     (record,) = read_records(results)
     with checked_out("v0", repository) as code:
-        faster = measure_row(record, 1, code)
-    slower = measure_row(record, 1, Code(python=sys.executable))
+        faster = measure_row(record, 1, code, tmp_path)
+    slower = measure_row(record, 1, Code(python=sys.executable), tmp_path)
     assert faster.samples[0] > 1.4 * slower.samples[0]
     assert not list(repository.parent.glob("strobe-bench-*"))
+
+
+_BUSY = """#!{python}
+# As `strobe bench run` of any commit asks for the machine's peaks, on a machine that is never quiet.
+import json, os, sys
+from pathlib import Path
+home = sys.argv[sys.argv.index("--home") + 1] if "--home" in sys.argv else os.environ["STROBE_HOME"]
+path = Path(home, "bench", "peaks.json")
+known = json.loads(path.read_text()) if path.exists() else {{}}
+if "system" not in known or known["system"].get("noisy"):
+    with open({log!r}, "a") as log:
+        log.write("probed\\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({{"system": {{"flops": {{}}, "bytes_per_s": 1.0, "noisy": ["steal 12 %"]}}}}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("are_known", [True, False])
+def test_on_a_busy_machine_its_peaks_are_not_measured_before_every_repeat(
+    are_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes some ten seconds each time, and older commits cannot be told anything new."""
+    log, python = tmp_path / "log", tmp_path / "python"
+    log.touch()
+    python.write_text(_BUSY.format(python=sys.executable, log=str(log)))
+    python.chmod(0o755)
+    home = tmp_path / "home"
+    monkeypatch.setenv("STROBE_HOME", str(home))
+    noisy = Peaks(flops={}, bytes_per_s=1.0, noisy=("steal 12 %",))
+    if are_known:
+        store_at(home).write("system", noisy)
+    args = Namespace(code_a=str(python), code_b=str(python), results=tmp_path / "kept.jsonl", no_track=True)
+    a, b = (result([1.0], command=RERUN) for _ in range(2))
+    with measuring(args, [(a, b)], Screen()) as (measure, _):
+        for _ in range(2):
+            measure("A", a, 1)
+            measure("B", b, 1)
+    assert len(log.read_text().splitlines()) == (0 if are_known else 1)
+    assert store_at(home).read("system") == (noisy if are_known else None)
+
+
+@pytest.mark.parametrize("fault", ["text", "directory"])
+def test_peaks_that_cannot_be_read_cost_no_confirmation(fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "bench" / "peaks.json"
+    path.parent.mkdir()
+    path.mkdir() if fault == "directory" else path.write_text("nothing")
+    with remeasure.borrowed_home(tmp_path) as home:
+        assert store_at(home).read("system") is None
 
 
 @pytest.mark.slow
@@ -298,9 +350,9 @@ def test_code_past_the_checkout_is_an_error_of_the_row(repository: Path, tmp_pat
     _run(results)
     (record,) = read_records(results)
     old, new = (remeasure.commit_of(tag) or "" for tag in ("v0", "v1"))
-    found = measure_row(record, 1, Code(root=repository, checkout=repository, commit=old))
+    found = measure_row(record, 1, Code(root=repository, checkout=repository, commit=old), tmp_path)
     assert found.error == f"measured again it ran commit {new[:10]}, not {old[:10]}"
-    assert measure_row(record, 1, Code(root=repository, checkout=repository, commit=new)).error is None
+    assert measure_row(record, 1, Code(root=repository, checkout=repository, commit=new), tmp_path).error is None
 
 
 @pytest.mark.slow
@@ -309,7 +361,7 @@ def test_what_cannot_be_measured_again_is_an_error_of_the_row(repository: Path, 
     _run(results)
     (record,) = read_records(results)
     (repository / "bench_wait.py").unlink()
-    assert "no result (exit code 2)" in (measure_row(record, 1, Code()).error or "")
+    assert "no result (exit code 2)" in (measure_row(record, 1, Code(), tmp_path).error or "")
     with pytest.raises(UsageError, match="'nothing' cannot be checked out"), checked_out("nothing", repository):
         pass
 
@@ -367,7 +419,7 @@ def test_a_step_of_the_history_is_confirmed(
 def test_records_of_other_benchmarks_are_not_measured_again(tmp_path: Path) -> None:
     record: Record = result([1.0], command="strobe bench load --profile v1-empty")
     with pytest.raises(UsageError, match="only results of `strobe bench run`"):
-        measure_row(record, 1, Code())
+        measure_row(record, 1, Code(), tmp_path)
 
 
 def test_a_command_that_is_none_cannot_be_repeated() -> None:
@@ -442,7 +494,7 @@ def test_each_suspect_is_measured_at_its_own_commits(repository: Path, monkeypat
     """Two rows that got slower at different commits: four sides, two commits."""
     seen: list[tuple[str, str]] = []
 
-    def remember(record: Record, repeats: int, code: Code) -> Record:
+    def remember(record: Record, repeats: int, code: Code, home: Path) -> Record:
         place = code.checkout or repository
         seen.append((record.id, (place / "product.py").read_text().strip()))
         return record
@@ -470,7 +522,7 @@ def test_a_confirmation_that_is_ended_keeps_what_is_done_and_tidies_up(
 ) -> None:
     num_calls = 0
 
-    def measure(record: Record, repeats: int, code: Code) -> Record:
+    def measure(record: Record, repeats: int, code: Code, home: Path) -> Record:
         nonlocal num_calls
         num_calls += 1
         if num_calls == 4:
@@ -487,6 +539,64 @@ def test_a_confirmation_that_is_ended_keeps_what_is_done_and_tidies_up(
     assert [len(one.samples) for one in kept] == [2, 4]  # A B, B and no A
     worktrees = subprocess.run(["git", "worktree", "list"], cwd=repository, check=True, capture_output=True, text=True)
     assert len(worktrees.stdout.splitlines()) == 1
+
+
+def test_a_confirmation_that_is_killed_costs_no_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies on disk meanwhile is what would be kept in the end: both sides, each of its commit, once."""
+    monkeypatch.setenv("STROBE_HOME", str(tmp_path))
+    a, b = (result([1.0], environment=msgspec.structs.replace(HERE, git_commit=name), command=RERUN) for name in "ab")
+    times = iter(range(1, 6))
+
+    def measure_row(record: Record, repeats: int, code: Code, home: Path) -> Record:
+        if (wall := float(next(times))) == 4.0:
+            return msgspec.structs.replace(record, samples=(), error="killed")
+        repeat = Repeat(wall_s=(wall,), cpu_s=(wall,))
+        return msgspec.structs.replace(record, id=make_id(), samples=(1 / wall,), repeats=(repeat,))
+
+    monkeypatch.setattr(remeasure, "measure_row", measure_row)
+    killed, results = tmp_path / "killed" / "results.jsonl", tmp_path / "kept" / "results.jsonl"
+    killed.parent.mkdir()
+    args = Namespace(code_a=".", code_b=".", results=results, no_track=True)
+    with measuring(args, [(a, b)], Screen()) as (measure, _):
+        for _ in range(2):
+            measure("A", a, 1)
+            measure("B", b, 1)
+        measure("A", a, 1)
+        (left,) = results.parent.glob("*.unfinished")
+        shutil.copy(left, killed.parent)
+    kept = list(read_records(results))
+    assert read_results(killed) == kept
+    assert not list(results.parent.glob("*.unfinished"))
+    assert [one.environment.git_commit for one in kept] == ["a", "b"]
+    assert [(len(one.samples), len(one.repeats), one.error) for one in kept] == [(3, 3, None), (0, 1, "killed")]
+    assert all(one.is_confirmation for one in kept)
+    assert len({one.environment.started_at for one in kept}) == 1
+
+
+def _alike(record: Record, repeats: int, code: Code, home: Path) -> Record:
+    return record
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+def test_a_verdict_whose_repeats_cannot_be_kept_is_told(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(remeasure, "measure_row", _alike)
+    paths = []
+    for tag in ("v0", "v1"):
+        place = msgspec.structs.replace(machine.describe(), git_commit=remeasure.commit_of(tag) or "", is_dirty=False)
+        paths.append(_write(tmp_path / f"{tag}.jsonl", 1.0, n=2, environment=place, command=RERUN))
+    assert main(["bench", "compare", *map(str, paths), "--confirm", "--results", "/dev/full"]) == 2
+    captured = capsys.readouterr()
+    assert "toy/ootb/inference/one-fp32" in captured.out
+    assert "1 same" in captured.out
+    assert "No space left on device" in captured.err
+
+
+def test_who_has_nothing_to_measure_again_needs_no_room_for_it(tmp_path: Path) -> None:
+    paths = [_write(tmp_path / f"{side}.jsonl", 1.0, command=RERUN) for side in "ab"]
+    assert main(["bench", "compare", *map(str, paths), "--confirm", "--home", str(tmp_path)]) == 0
+    assert not (tmp_path / "bench").exists()
 
 
 def test_a_row_that_vanished_does_not_pass_a_strict_gate(

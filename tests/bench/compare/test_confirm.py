@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from strobe.bench.compare import Comparison, History, Rule, Side, compare, confirm, pair, pair_implementations
-from strobe.bench.compare.confirmation import Turn, as_session, join, looks
+from strobe.bench.compare.confirmation import Takes, Turn, join, looks
 from strobe.bench.compare.pairing import newest
 from strobe.bench.compare.selection import select
 from strobe.bench.history import trace
@@ -52,7 +52,11 @@ def test_what_was_measured_again_is_one_session_that_is_not_compared_once_more()
         result([speed], id=f"{number}", command="strobe bench run toy", environment=_at(str(speed)))
         for number, speed in enumerate((100, 90))
     )
-    kept = as_session([(old, [old, old]), (new, [msgspec.structs.replace(new, command="strobe bench run /gone")])])
+    takes = Takes()
+    takes.add("A", old, old)
+    takes.add("B", new, msgspec.structs.replace(new, command="strobe bench run /gone"))
+    takes.add("A", old, old)
+    kept = takes.records
     assert [one.samples for one in kept] == [(100, 100), (90,)]
     assert [one.environment.git_commit for one in kept] == ["100", "90"]
     assert len({one.environment.started_at for one in kept}) == 1

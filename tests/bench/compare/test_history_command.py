@@ -13,8 +13,9 @@ import pytest
 from strobe.bench.compare import remeasure
 from strobe.bench.compare.remeasure import Code
 from strobe.bench.machine import describe
-from strobe.bench.records import Record, append_records
+from strobe.bench.records import Record, append_records, read_records
 from strobe.cli import main
+from strobe.errors import Error
 from tests.bench.results import HERE, result
 
 RERUN = "strobe bench run toy/ootb/inference/one-fp32 --batch 8"
@@ -39,7 +40,7 @@ def test_a_suspect_that_nobody_measures_again_is_not_cleared_by_another(
             _write(results, 1.0 if number < 6 else 0.8, environment=place, **named)
     rng = random.Random(3)
 
-    def measure_alike(record: Record, repeats: int, code: Code) -> Record:
+    def measure_alike(record: Record, repeats: int, code: Code, home: Path) -> Record:
         return msgspec.structs.replace(record, samples=(100 * math.exp(rng.gauss(0, 0.001)),))
 
     monkeypatch.setattr(remeasure, "measure_row", measure_alike)
@@ -57,12 +58,38 @@ def test_a_suspect_that_fails_when_measured_again_is_not_cleared(
         speed = 1.0 if number < 6 else 0.8
         _write(results, speed, environment=describe(), id=f"{number:04}", command=RERUN)
 
-    def fail(record: Record, repeats: int, code: Code) -> Record:
+    def fail(record: Record, repeats: int, code: Code, home: Path) -> Record:
         return msgspec.structs.replace(record, samples=(), error="it gave no result")
 
     monkeypatch.setattr(remeasure, "measure_row", fail)
     words = ["bench", "history", "--confirm", "--code-a", ".", "--code-b", ".", "--results", str(results)]
     assert main(words) == 1
+
+
+def test_a_step_that_was_confirmed_is_shown_though_it_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results.jsonl"
+    for number in range(12):
+        speed = 1.0 if number < 6 else 0.8
+        _write(results, speed, environment=describe(), id=f"{number:04}", command=RERUN)
+
+    def measure(record: Record, repeats: int, code: Code, home: Path) -> Record:
+        return msgspec.structs.replace(record, samples=record.samples[:1])
+
+    def fail(record: Record, home: Path) -> None:
+        raise Error("no such server")
+
+    monkeypatch.setattr(remeasure, "measure_row", measure)
+    monkeypatch.setattr("strobe.bench.tracker.track", fail)
+    words = ["bench", "history", "--confirm", "--code-a", ".", "--code-b", ".", "--results", str(results)]
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert "slower" in captured.out
+    assert "no such server" in captured.err
+    # What made no run is among the results, once, also after the next command has looked for what was left behind.
+    assert main(["bench", "table", "--results", str(results)]) == 0
+    assert sum(one.is_confirmation for one in read_records(results)) == 2
 
 
 @pytest.mark.parametrize("percent", ["-1", "-100", "nan"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -77,7 +78,7 @@ def _confirm(
     """Return the exit code of a strict gate, and what was in the product on either side that was measured again."""
     seen: set[str] = set()
 
-    def measure(record: Record, repeats: int, code: Code) -> Record:
+    def measure(record: Record, repeats: int, code: Code, home: Path) -> Record:
         seen.add(((code.checkout or Path.cwd()) / "product.py").read_text())
         return msgspec.structs.replace(record, samples=(100.0 + 0.01 * len(seen),))
 
@@ -141,12 +142,54 @@ def test_who_names_the_code_decides(repository: Repository, tmp_path: Path, monk
     assert _confirm(same, same, tmp_path, monkeypatch, "--code-a", ".", "--code-b", ".") == (0, {"new"})
 
 
+def test_a_branch_that_is_named_like_a_program_is_a_branch(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.git("branch", "test", repository.old)
+    assert shutil.which("test")
+    same = _at(repository.new)
+    assert _confirm(same, same, tmp_path, monkeypatch, "--code-a", "test") == (0, {"old", "new"})
+
+
+def test_a_program_that_is_no_python_is_none(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be called with `-m strobe`, and the row would have failed."""
+    same = _at(repository.new)
+    assert _confirm(same, same, tmp_path, monkeypatch, "--code-a", "test") == (2, set())
+    assert "commit 'test' cannot be checked out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_a_path", [True, False])
+def test_a_python_is_one_by_its_path_or_its_name(
+    is_a_path: bool, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "mine" if is_a_path else "python3.99"
+    python = tmp_path / name
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    word = str(python) if is_a_path else name
+    used: list[str] = []
+
+    def measure(record: Record, repeats: int, code: Code, home: Path) -> Record:
+        used.append(code.python)
+        return record
+
+    monkeypatch.setattr(remeasure, "measure_row", measure)
+    row = _record(_at(repository.new))
+    args = Namespace(code_a=word, code_b=None, results=tmp_path / "kept.jsonl", no_track=True)
+    with measuring(args, [(row, row)], Screen()) as (measured, _):
+        measured("A", row, 1)
+    assert used == [word]
+
+
 def _places(repository: Repository, monkeypatch: pytest.MonkeyPatch, *sides: tuple[Record, Record]) -> list[Code]:
     """Return what each side is measured with."""
     used: list[Code] = []
     seen: list[str] = []
 
-    def measure(record: Record, repeats: int, code: Code) -> Record:
+    def measure(record: Record, repeats: int, code: Code, home: Path) -> Record:
         used.append(code)
         seen.append(((code.checkout or repository.root) / "product.py").read_text())
         return record

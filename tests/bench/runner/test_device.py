@@ -10,12 +10,13 @@ import pytest
 
 from strobe.bench import registry
 from strobe.bench.records import NOT_HERE, Environment
+from strobe.bench.runner import device
 from strobe.bench.runner.device import refuse_missing
 from strobe.bench.runner.options import Cell, Options
 from strobe.bench.runner.process import Failure, run_repeat
 from strobe.bench.runner.session import _begin
 from strobe.cli import USAGE, main
-from strobe.errors import UsageError
+from strobe.errors import Error, UsageError
 
 OWN = Path(__file__).parents[1] / "own.py"
 
@@ -47,6 +48,15 @@ def test_what_is_here_or_nobody_can_tell_is_taken(tmp_path: Path) -> None:
     refuse_missing("cuda:1", _python(tmp_path, ["H100", "A100"]))
     refuse_missing("cpu", "no-such-python")
     refuse_missing("cuda", "/bin/false")
+
+
+def test_a_torch_that_does_not_answer_is_told_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexec sleep 60\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(device, "_LIMIT_S", 0.05)
+    with pytest.raises(Error, match=r"did not say within 0.05 s which cards there are; it is too busy, or hangs"):
+        refuse_missing("cuda", str(python))
 
 
 def _environment(python: str, device: str, config: str = "Plain") -> Environment:

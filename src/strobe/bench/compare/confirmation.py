@@ -10,7 +10,7 @@ half of alpha for this one: `Rule(num_occasions=2)`. How a repeat is measured is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -143,32 +143,43 @@ def _take_turns(retakes: Sequence[_Retake], target: int, measure: Measure, progr
                     retake.of_b.append(measure(side, retake.first.b, 1))
 
 
-def as_session(taken: Iterable[tuple[Record, Sequence[Record]]]) -> list[Record]:
-    """Return what was measured again as results of one session; each with the result that it repeats."""
-    moment = machine.moment()
-    return [
-        msgspec.structs.replace(
-            found,
-            id=make_id(),
+class Takes:
+    """What was measured again, as results of one session: for each result that is repeated, all repeats so far."""
+
+    def __init__(self) -> None:
+        self._moment = machine.moment()
+        self._rows: dict[tuple[Side, str], Record] = {}
+
+    def add(self, side: Side, first: Record, found: Record) -> Record:
+        """Take in what was measured of a result; return how its row stands."""
+        known = self._rows.get((side, first.id))
+        row = found if known is None else join([known, found])
+        self._rows[side, first.id] = row = msgspec.structs.replace(
+            row,
+            id=make_id() if known is None else known.id,
             # Of what it repeats: that of a single repeat may name a checkout that is gone.
             command=first.command,
-            environment=msgspec.structs.replace(found.environment, started_at=moment),
+            environment=msgspec.structs.replace(row.environment, started_at=self._moment),
             is_confirmation=True,
         )
-        for first, repeats in taken
-        for found in [join(repeats)]
-    ]
+        return row
+
+    @property
+    def records(self) -> list[Record]:
+        """The rows as they stand."""
+        return list(self._rows.values())
 
 
 def join(records: Sequence[Record]) -> Record:
     """Return records of one row as one: all repeats, and of failures and wrong results the first."""
     first = next((record for record in records if gate(record, record) is not None), records[0])
-    if first.error is not None:
-        return first
+    repeats = tuple(repeat for record in records for repeat in record.repeats)
+    if first.error is not None:  # which takes the samples away, not the repeats
+        return msgspec.structs.replace(first, repeats=repeats)
     return msgspec.structs.replace(
         first,
         samples=tuple(sample for record in records for sample in record.samples),
-        repeats=tuple(repeat for record in records for repeat in record.repeats),
+        repeats=repeats,
         latency=_join_latencies(records),
     )
 

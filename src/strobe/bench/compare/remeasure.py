@@ -1,7 +1,9 @@
 """Measuring a row again with the code of one side: an interpreter of its own, or a commit in a checkout of its own.
 
 The row's own command runs in a fresh `strobe bench run` of that code, so that two versions of Strobe, of a library or
-of a user's package never share a process. Paths below the repository are turned towards the checkout.
+of a user's package never share a process. Paths below the repository are turned towards the checkout. Its home is a
+borrowed one, where the machine's peaks are undisturbed, however noisy they were: any commit takes those, and measures
+anew what was disturbed, which on a busy machine would be ten seconds before every repeat.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +23,8 @@ import msgspec
 
 from strobe.bench.compare.pairing import machine
 from strobe.bench.records import Environment, Record, read_records
-from strobe.errors import UsageError
+from strobe.bench.roofline import store_at
+from strobe.errors import Error, UsageError
 
 _RUN = ["strobe", "bench", "run"]
 
@@ -57,6 +60,11 @@ def _commit_in(place: Path, word: str) -> str | None:
         return _git(place, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
     except (subprocess.CalledProcessError, OSError):
         return None
+
+
+def is_python(word: str) -> bool:
+    """Whether a word is taken for an interpreter: a program's path, or a command whose name begins with `python`."""
+    return (os.sep in word or word.startswith("python")) and shutil.which(word) is not None
 
 
 @contextmanager
@@ -102,11 +110,30 @@ def why_not_here(a: Record, b: Record, here: Environment) -> str | None:
     return None
 
 
-def measure_row(record: Record, repeats: int, code: Code) -> Record:
-    """Measure a row in so many fresh processes; what goes wrong is the error of the record, not an exception."""
+@contextmanager
+def borrowed_home(home: Path) -> Iterator[Path]:
+    """Make a home for rows to be measured in, for as long as that goes on; it has the peaks of another."""
+    with tempfile.TemporaryDirectory(prefix="strobe-bench-") as directory:
+        _lend_peaks(home, Path(directory))
+        yield Path(directory)
+
+
+def _lend_peaks(home: Path, other: Path) -> None:
+    # From a file that holds none, or is somebody else's, nothing is lent: then they are measured here, once.
+    with suppress(Error, OSError):
+        store_at(home).lend(other)
+
+
+def measure_row(record: Record, repeats: int, code: Code, home: Path) -> Record:
+    """Measure a row in so many fresh processes; what goes wrong is the error of the record, not an exception.
+
+    `home` is a borrowed one: what a process before this one measured there, although others disturbed it, has to do.
+    """
+    _lend_peaks(home, home)
     with tempfile.TemporaryDirectory(prefix="strobe-bench-") as directory:
         results = Path(directory, "results.jsonl")
-        words = [code.python, "-m", "strobe", *_command(record, repeats, code), "--results", str(results)]
+        kept = ["--home", str(home), "--results", str(results)]
+        words = [code.python, "-m", "strobe", *_command(record, repeats, code), *kept]
         place = _here(code)
         done = subprocess.run(words, cwd=place, env=_environment(code), capture_output=True, text=True, check=False)
         found = list(read_records(results)) if results.is_file() else []
@@ -119,7 +146,7 @@ def measure_row(record: Record, repeats: int, code: Code) -> Record:
 
 
 def _failed(record: Record, reason: str) -> Record:
-    return msgspec.structs.replace(record, samples=(), error=f"measured again {reason}")
+    return msgspec.structs.replace(record, samples=(), repeats=(), error=f"measured again {reason}")
 
 
 def _is_of(code: Code, commit: str) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 
 import msgspec
 
-from strobe.errors import UsageError
+from strobe.errors import Error, UsageError
 
 #: on others, nobody would wait for a step to end
 _DEVICE = re.compile(r"cpu|cuda(:\d+)?")
@@ -29,9 +29,12 @@ class Cards(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def find_cards(python: str) -> Cards | None:
-    """Return what this Python's torch finds; None without torch: nobody can tell."""
+    """Return what this Python's torch finds; None without torch: nobody can tell. Raises Error if it does not say."""
     # In a process of its own: what torch starts on a card must not be beside what is measured there.
-    done = subprocess.run([python, "-c", _ASK], capture_output=True, check=False, timeout=_LIMIT_S)
+    try:
+        done = subprocess.run([python, "-c", _ASK], capture_output=True, check=False, timeout=_LIMIT_S)
+    except subprocess.TimeoutExpired as exc:
+        raise Error(f"torch did not say within {_LIMIT_S:g} s which cards there are; it is too busy, or hangs") from exc
     return None if done.returncode else msgspec.json.decode(done.stdout, type=Cards)
 
 

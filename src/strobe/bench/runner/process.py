@@ -21,7 +21,7 @@ import msgspec
 
 from strobe.bench.machine import usable_cpus
 from strobe.bench.records import NOT_HERE
-from strobe.bench.runner import allocator
+from strobe.bench.runner import affinity, allocator
 from strobe.bench.runner.device import find_shortage
 from strobe.bench.runner.group import free_ports, variables
 from strobe.bench.runner.launcher import without_launcher
@@ -129,7 +129,7 @@ def _is_done(job: Job) -> bool:
 def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeting: Meeting | None) -> list[Job]:
     """Return a job per process on this node."""
     per_node = cell.benchmark.devices
-    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    cpus = affinity.allowed_cpus()
     threads = options.threads_each(cell.benchmark)
     seat = _first_seat(cell, meeting)
     share = _SEARCH_SHARE_OF_CHECKED if is_checked else _SEARCH_SHARE
@@ -141,7 +141,7 @@ def _plan(directory: Path, cell: Cell, options: Options, is_checked: bool, meeti
             seed=options.seed,
             device=_device_of(local_rank, options.device, per_node),
             threads=threads,
-            cpus=tuple(_share(cpus, local_rank, threads)),
+            cpus=tuple(affinity.share(cpus, local_rank, threads)),
             seconds=options.seconds,
             scenario=options.scenario,
             is_checked=is_checked,
@@ -167,12 +167,6 @@ def _first_seat(cell: Cell, meeting: Meeting | None) -> Seat:
 
 def _device_of(rank: int, device: str, size: int) -> str:
     return f"{device}:{rank}" if size > 1 and device == "cuda" else device
-
-
-def _share(cpus: Sequence[int], rank: int, threads: int) -> Sequence[int]:
-    """Return the CPUs of a rank: neighbours, each its own while there are enough."""
-    start = rank * threads % max(1, len(cpus))
-    return cpus[start : start + threads]
 
 
 @contextmanager

@@ -37,10 +37,7 @@ def describe(threads: int) -> dict[str, str]:
     found = {"threads": str(threads)}
     for name in _PACKAGES:
         if name in sys.modules:
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                found[name] = str(getattr(sys.modules[name], "__version__", "unknown"))
+            found[name] = version_of(name)
     found.update(switches(os.environ))
     if (torch := sys.modules.get("torch")) is not None:
         build = torch.__config__.show()
@@ -57,6 +54,14 @@ def describe(threads: int) -> dict[str, str]:
     # Whether or not this workload has kernels in C: what rows of one session say must not differ for that.
     found["c_compiler"] = compiler_name()
     return {name: value for name, value in found.items() if value}
+
+
+def version_of(package: str) -> str:
+    """Return the version that is installed; of one that no installer knows, what it says itself if it is imported."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(getattr(sys.modules.get(package), "__version__", "unknown"))
 
 
 def switches(environment: Mapping[str, str]) -> dict[str, str]:

@@ -27,7 +27,7 @@ import msgspec
 from strobe.bench import registry, serving
 from strobe.bench.energy import open_meter
 from strobe.bench.records import NOT_HERE, Correct, Repeat
-from strobe.bench.runner import conditions, software
+from strobe.bench.runner import affinity, conditions, software
 from strobe.bench.runner.group import Leader, counts_from_leader
 from strobe.bench.runner.loop import Loop, Samples, Warm, no_garbage_collection
 from strobe.bench.runner.memory import peak_bytes
@@ -46,8 +46,7 @@ def main() -> None:
     """Do the job that the file named on the command line describes."""
     job = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Job)
     _die_with_parent(job.parent_pid)
-    if job.cpus and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, job.cpus)
+    affinity.pin(job.cpus)
     benchmark = registry.find_one(job.key, [Path(name) for name in job.files])
     try:
         outcome = _Measurement(job, benchmark).run()
