@@ -139,6 +139,9 @@ function details(row) {
     ["Memory", row.peak_rss_bytes ? `${number(row.peak_rss_bytes / 1e6)} MB` : ""],
     ["Card memory", row.peak_card_bytes ? `${number(row.peak_card_bytes / 1e6)} MB` : ""],
     ["Noise", row.noisy ?? ""],
+    // Of the worst process, as what is noisy is.
+    ["Load before", number(row.load_before)],
+    ["Steal", row.steal_percent === null ? "" : `${row.steal_percent.toFixed(1)} %`],
     ["Version", `${row.version}${row.seal ? `, seal ${row.seal.slice(0, 8)}` : ""}`],
     ["Commit", short(row.git_commit) + (row.is_dirty ? " with changes" : "")],
     ["Measured", day(row.started_at)],
