@@ -113,6 +113,21 @@ def test_the_command_of_a_row_is_copied(open_page: OpenPage) -> None:
     assert page.evaluate("window.copied") == "strobe bench run regnety/optimized/inference/400MF-int8 --batch 8"
 
 
+def test_what_is_typed_sorted_and_open_outlives_another_view(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_role("searchbox").fill("dlrm")
+    first = page.locator("table").first
+    first.get_by_role("button", name="Config").click()
+    _open(page, "dlrm/optimized/inference/tiny-100k-fp32")
+    rows = first.locator("tr.row:visible").all_inner_texts()
+    _show(page, "history")
+    _show(page, "results")
+    expect(page.get_by_role("searchbox")).to_have_value("dlrm")
+    expect(first.locator("th", has_text="Config")).to_have_attribute("aria-sort", "ascending")
+    expect(first.locator("tr.more:visible")).to_contain_text("dlrm/optimized/inference/tiny-100k-fp32")
+    assert first.locator("tr.row:visible").all_inner_texts() == rows
+
+
 def test_rows_are_filtered_and_sorted(open_page: OpenPage) -> None:
     page = open_page()
     first = page.locator("table").first
