@@ -15,6 +15,7 @@ from strobe.bench.server import local_server
 from strobe.cli import main
 from tests.bench.publish.suite import records
 from tests.web.accessibility import violations
+from tests.web.clipboard import pasted
 from tests.web.conftest import PHONE, OpenPage, Watch, serving
 
 #: the course that has a step, and one row of the other system
@@ -153,6 +154,21 @@ def test_a_project_without_results_is_told_so(tmp_path: Path, open_page: OpenPag
         page.get_by_role("link", name="See the results of all projects").click()
         expect(page).to_have_url(f"{served.url}/benchmarks")
         expect(page.frame_locator("iframe").locator("tr.row").first).to_be_visible()
+
+
+@pytest.mark.parametrize("has_clipboard", [True, False])  # a server over plain HTTP: the old way
+def test_a_command_is_copied_out_of_the_frame(tmp_path: Path, open_page: OpenPage, has_clipboard: bool) -> None:
+    _take_in(tmp_path / "home", _step())
+    with serving(tmp_path / "home") as served:
+        page = open_page(f"{served.url}/benchmarks")
+        frame = page.frame_locator("iframe")
+        if not has_clipboard:
+            take_away = "() => Object.defineProperty(navigator, 'clipboard', { value: undefined })"
+            frame.locator("body").evaluate(take_away)
+        frame.get_by_role("button", name="Details of").first.click()
+        frame.get_by_role("button", name="Copy").click()
+        expect(frame.get_by_role("button", name="Copy")).to_have_text("Copied")
+        assert pasted(page.context) == f"strobe bench run regnety/optimized/inference/{STEP} --batch 8"
 
 
 def _of_machine(record: Record, host: str) -> bool:

@@ -80,6 +80,7 @@ export function ResultsFrame({ project, isDark, listing }: ResultsFrameProps): J
           title="Benchmark results"
           src={source}
           sandbox="allow-scripts"
+          allow="clipboard-write"
         />
       )}
     </>
