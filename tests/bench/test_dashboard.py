@@ -39,17 +39,21 @@ class Bench:
     stage: Stage
 
     def send(self, entity: str, record: Record, *, project: str = "bench", body: bytes | None = None) -> RunPath:
+        path = self.begin(entity, record.id, project=project)
+        self.put(path, msgspec.json.encode(record) if body is None else body)
+        return path
+
+    def begin(self, entity: str, run: str, *, project: str = "bench") -> RunPath:
+        """Send a run that has the job type, and no result."""
         now = self.stage.clock()
         entries: list[Entry] = [
             Noted(0, ev.Started(time_ns=now), now),
             Noted(1, ev.Attributes(time_ns=now, changes={"job_type": "bench"}), now),
         ]
-        header = Header(entity=entity, project=project, run=record.id, writer="w", attempt=1)
+        header = Header(entity=entity, project=project, run=run, writer="w", attempt=1)
         assert self.stage.store.ingest.take(pack(header, entries, first=0, until=2), now_ns=now).ack.status == "stored"
         self.stage.store.settler.settle()
-        path = RunPath(entity, project, record.id)
-        self.put(path, msgspec.json.encode(record) if body is None else body)
-        return path
+        return RunPath(entity, project, run)
 
     def put(self, path: RunPath, body: bytes) -> None:
         files = self.stage.store.files
@@ -101,6 +105,32 @@ def test_it_is_made_again_when_a_run_comes_changes_or_goes(bench: Bench) -> None
     assert "toy/ootb/inference/two" in bench.page(ann)
     bench.stage.store.runs.delete(path, now_ns=bench.stage.clock())
     assert "toy/ootb/inference/one" not in bench.page(ann)
+
+
+def test_runs_of_one_s_own_with_the_job_type_are_no_results(bench: Bench) -> None:
+    ann = bench.stage.key("ann")
+    bench.begin("ann", "mine", project="vision")
+    on_its_way = bench.begin("ann", "first")
+    assert bench.projects(ann) == []
+    bench.put(on_its_way, msgspec.json.encode(_named("first")))
+    assert bench.projects(ann) == ["ann/bench 1"]
+    bench.begin("ann", "second")
+    assert bench.projects(ann) == ["ann/bench 1"]
+
+
+def test_the_page_says_of_how_many_results_it_was_made_as_the_list_counts_them(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_results, "MAX_RESULTS", 3)
+    ann = bench.stage.key("ann")
+    bench.send("ann", _named("one"))
+    for number in range(3):
+        bench.send("ann", _named(f"c{number}"), project="nightly")
+    bench.send("ann", _named("bad"), project="nightly", body=b"{")
+    bench.begin("ann", "on-its-way")
+    assert bench.projects(ann) == ["ann/bench 1", "ann/nightly 4"]
+    assert '"num_results":5' in bench.page(ann)
+    assert '"num_results":4' in bench.page(ann, project="ann/nightly")
 
 
 @pytest.mark.parametrize("access", ["private", "team", "public"])

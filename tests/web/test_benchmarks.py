@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+import strobe
 from strobe.bench.records import Record, append_records
 from strobe.bench.server import local_server
 from strobe.cli import main
 from tests.bench.publish.suite import records
-from tests.web.conftest import PHONE, OpenPage, serving
+from tests.web.accessibility import violations
+from tests.web.clipboard import pasted
+from tests.web.conftest import PHONE, OpenPage, Watch, serving
 
 #: the course that has a step, and one row of the other system
 STEP = "400MF-int8"
 
 
-def _results(path: Path) -> Path:
-    wanted = [one for one in records() if STEP in one.benchmark]
-    append_records(path, wanted)
-    return path
+def _take_in(home: Path, wanted: Iterable[Record]) -> None:
+    path = home / "results.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    append_records(path, list(wanted))
+    assert main(["bench", "import", str(path), "--home", str(home)]) == 0
+
+
+def _step() -> list[Record]:
+    return [one for one in records() if STEP in one.benchmark]
 
 
 def test_results_are_shown_in_the_colours_of_the_dashboard(tmp_path: Path, open_page: OpenPage) -> None:
     home = tmp_path / "home"
-    assert main(["bench", "import", str(_results(tmp_path / "results.jsonl")), "--home", str(home)]) == 0
+    _take_in(home, _step())
     with serving(home) as served:
         page = open_page(served.url, scheme="dark")
         page.get_by_role("button", name="Benchmarks").click()
@@ -58,9 +68,107 @@ def test_a_home_without_results_says_how_to_make_some(tmp_path: Path, open_page:
         expect(page.get_by_role("heading", name="There are no benchmark results here yet")).to_be_visible()
         expect(page.get_by_text("strobe bench run")).to_be_visible()
         # As it says, they show up: nobody has to load it again.
-        home = str(tmp_path / "home")
-        assert main(["bench", "import", str(_results(tmp_path / "results.jsonl")), "--home", home]) == 0
+        _take_in(tmp_path / "home", _step())
         expect(page.frame_locator("iframe").locator("tr.row").first).to_be_visible(timeout=30_000)
+
+
+def test_results_that_come_later_are_shown_where_the_reader_is(tmp_path: Path, open_page: OpenPage) -> None:
+    first, later = records()[-30:-8], records()[-8:]
+    _take_in(tmp_path / "home", first)
+    with serving(tmp_path / "home") as served:
+        page = open_page(f"{served.url}/benchmarks", viewport={"width": 1440, "height": 300})
+        frame = page.frame_locator("iframe")
+        rows = frame.locator("tr.row:visible")
+        frame.get_by_role("searchbox").fill("inference")
+        frame.get_by_role("button", name="Config").first.click()
+        frame.get_by_role("button", name=f"Details of regnety/optimized/inference/{STEP}").first.click()
+        frame.locator("body").evaluate("() => window.scrollTo(0, 170)")
+        before = rows.count()
+        news = page.get_by_role("status").filter(has_text="new result")
+        _take_in(tmp_path / "home", later)
+        expect(news).to_contain_text("8 new results")
+        assert rows.count() == before  # nothing moves under the reader's eyes
+        frame.get_by_role("link", name="Results").focus()
+        assert violations(page) == []
+        news.get_by_role("button", name="Update").click()
+        expect(frame.locator("tr.row", has_text="cvt-13-int8")).to_be_visible()
+        assert rows.count() > before
+        expect(frame.get_by_role("searchbox")).to_have_value("inference")
+        expect(frame.locator("th", has_text="Config").first).to_have_attribute("aria-sort", "ascending")
+        expect(frame.locator("tr.more:visible")).to_have_count(1)
+        assert frame.locator("body").evaluate("() => window.scrollY") == 170
+        expect(news).to_have_count(0)
+        # The same in another view.
+        frame.get_by_role("link", name="Systems").click()
+        _take_in(tmp_path / "home", records()[:1])
+        page.get_by_role("button", name="Update").click()
+        expect(page).to_have_url(f"{served.url}/benchmarks?view=systems")
+        expect(frame.locator("nav a[aria-current]")).to_have_text("Systems")
+        expect(news).to_have_count(0)
+        gone = f"{served.url}/api/v1/runs/local/bench/{records()[0].id}"
+        assert page.request.delete(gone, headers={"X-Strobe-CSRF": "1"}).ok
+        expect(page.get_by_text("Results were deleted")).to_be_visible()
+        page.get_by_role("button", name="Update").click()
+        expect(page.get_by_text("Results were deleted")).to_have_count(0)
+        page.close()  # before its server goes
+
+
+def test_runs_of_one_s_own_with_the_job_type_leave_the_page_empty(tmp_path: Path, open_page: OpenPage) -> None:
+    home = tmp_path / "home"
+    quiet = strobe.Settings(agent=False, stats=False, console="off", silent=True)
+    strobe.init(project="mine", job_type="bench", dir=home, settings=quiet).finish()
+    with serving(home) as served:
+        page = open_page(f"{served.url}/benchmarks")
+        nothing = page.get_by_role("heading", name="There are no benchmark results here yet")
+        expect(nothing).to_be_visible()
+        # Nor does the page stay away once there are results.
+        _take_in(home, _step())
+        expect(page.frame_locator("iframe").locator("tr.row").first).to_be_visible()
+
+
+def test_what_carries_no_readable_result_is_no_raw_answer_in_the_frame(
+    tmp_path: Path, open_page: OpenPage, watch: Watch
+) -> None:
+    home = tmp_path / "home"
+    quiet = strobe.Settings(agent=False, stats=False, console="off", silent=True)
+    run = strobe.init(project="mine", job_type="bench", dir=home, settings=quiet)
+    Path(run.dir, "benchmark.json").write_text("{}")
+    run.finish()
+    watch.expected.append("404 (Not Found)")
+    with serving(home) as served:
+        page = open_page(f"{served.url}/benchmarks")
+        expect(page.get_by_role("heading", name="There are no benchmark results here yet")).to_be_visible()
+        expect(page.locator("iframe")).to_have_count(0)
+        _take_in(home, _step())
+        expect(page.frame_locator("iframe").locator("tr.row").first).to_be_visible()
+
+
+def test_a_project_without_results_is_told_so(tmp_path: Path, open_page: OpenPage, watch: Watch) -> None:
+    home = tmp_path / "home"
+    _take_in(home, _step())
+    watch.expected.append("404 (Not Found)")
+    with serving(home) as served:
+        page = open_page(f"{served.url}/benchmarks?project=local/no-such")
+        expect(page.get_by_role("heading", name="There are no benchmark results in local/no-such")).to_be_visible()
+        expect(page.locator("iframe")).to_have_count(0)
+        page.get_by_role("link", name="See the results of all projects").click()
+        expect(page).to_have_url(f"{served.url}/benchmarks")
+        expect(page.frame_locator("iframe").locator("tr.row").first).to_be_visible()
+
+
+@pytest.mark.parametrize("has_clipboard", [True, False])  # a server over plain HTTP: the old way
+def test_a_command_is_copied_out_of_the_frame(tmp_path: Path, open_page: OpenPage, has_clipboard: bool) -> None:
+    _take_in(tmp_path / "home", _step())
+    with serving(tmp_path / "home") as served:
+        page = open_page(f"{served.url}/benchmarks")
+        frame = page.frame_locator("iframe")
+        if not has_clipboard:
+            take_away = "() => Object.defineProperty(navigator, 'clipboard', { value: undefined })"
+            frame.locator("body").evaluate(take_away)
+        frame.get_by_role("button", name="Details of").first.click()
+        frame.get_by_role("button", name="Copy").click()
+        expect(frame.get_by_role("button", name="Copy")).to_have_text("Copied")
+        assert pasted(page.context) == f"strobe bench run regnety/optimized/inference/{STEP} --batch 8"
 
 
 def _of_machine(record: Record, host: str) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from starlette.responses import HTMLResponse
 
 from strobe.bench.publish import render
-from strobe.bench.run_results import Found, RunResults
+from strobe.bench.run_results import Found, RunResults, Tally, count
 from strobe.bench.tracker import JOB_TYPE
 from strobe.server.endpoint import Call, Endpoint, endpoint
 from strobe.server.problem import Problem
@@ -59,12 +59,7 @@ def endpoints() -> list[Endpoint]:
     @endpoint("GET", f"{_ROUTE}/projects", returns=BenchProjects, access="read", tag="benchmarks")
     async def list_benchmark_projects(call: Call) -> BenchProjects:
         """List the projects with benchmark results that the caller may see."""
-        return BenchProjects(
-            items=[
-                BenchProject(entity=one.entity, project=one.project, num_results=one.num_runs, newest_ns=one.newest_ns)
-                for one in await _visible(call)
-            ]
-        )
+        return BenchProjects(items=await call.in_thread(book.projects, call, await _visible(call)))
 
     @endpoint("GET", _ROUTE, query=PageQuery, access="read", tag="benchmarks", produces="text/html")
     async def get_benchmarks(call: Call, query: PageQuery) -> HTMLResponse:
@@ -91,20 +86,38 @@ def _place(call: Call, name: str) -> tuple[str, str]:
 
 
 async def _visible(call: Call) -> list[ProjectWith]:
-    """Return the projects with results that the caller may read, as lists of projects have them."""
+    """Return the projects that the caller may read, of those with runs that may carry results."""
     visible = await call.visible()
     found = await call.in_thread(call.services.store.values.projects_with, "job_type", JOB_TYPE)
     return [one for one in found if visible.is_all or one.entity in visible.entities or one.access in visible.accesses]
 
 
 class _Book:
-    """Pages, each made again when one of its runs has changed."""
+    """Pages and what they are made of, each made again when one of its runs has changed."""
 
     def __init__(self) -> None:
         self._results = RunResults()
+        self._tallies: dict[tuple[str, str], tuple[ProjectWith, Tally]] = {}
         self._pages: dict[tuple[ProjectWith, ...], str] = {}
         # One at a time: a page that many wait for is made once.
         self._lock = threading.Lock()
+
+    def projects(self, call: Call, projects: Sequence[ProjectWith]) -> list[BenchProject]:
+        """Return those with results: a run can have the job type before its result is here, or without any to come."""
+        tallies = [(one, self._tally(call, one)) for one in projects]
+        return [
+            BenchProject(entity=one.entity, project=one.project, num_results=it.num_results, newest_ns=it.newest_ns)
+            for one, it in tallies
+            if it.num_results
+        ]
+
+    def _tally(self, call: Call, project: ProjectWith) -> Tally:
+        place = (project.entity, project.project)
+        known = self._tallies.get(place)
+        if known is None or known[0] != project:
+            known = (project, count(call.services.store, place, now_ns=call.services.clock()))
+            self._tallies[place] = known
+        return known[1]
 
     def page(self, call: Call, projects: Sequence[ProjectWith]) -> str:
         key = tuple(projects)
@@ -114,7 +127,9 @@ class _Book:
                 found = self._results.read(call.services.store, places, now_ns=call.services.clock())
                 if not found.records:
                     raise Problem(404, detail="there are no benchmark results yet; `strobe bench run` makes some")
-                self._pages[key] = render(found.records, notes=_notes(found), runs=found.runs)
+                self._pages[key] = render(
+                    found.records, notes=_notes(found), runs=found.runs, num_results=found.num_results
+                )
                 for old in list(self._pages)[:-_MAX_PAGES]:
                     del self._pages[old]
             return self._pages[key]

@@ -46,6 +46,22 @@ class Found:
     num_unreadable: int = 0
     #: older results that were not read
     num_older: int = 0
+    #: runs that carry a result, as `count` counts them
+    num_results: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many results the runs of a project carry, and when the last of them came."""
+
+    num_results: int
+    newest_ns: int
+
+
+def count(store: Store, project: tuple[str, str], *, now_ns: int) -> Tally:
+    """Return how many runs of a project carry a result; without reading any, so whatever is in it."""
+    came_ns = [file.uploaded_ns for file in _files(store, project, now_ns)]
+    return Tally(len(came_ns), max(came_ns, default=0))
 
 
 @dataclass(slots=True)
@@ -78,6 +94,7 @@ class RunResults:
             runs={record.id: (*places[digest], record.id) for digest, record in carried.items()},
             num_unreadable=len(read) - len(carried),
             num_older=max(0, len(files) - MAX_RESULTS),
+            num_results=len(files),
         )
 
     def _lighten(self, digest: str) -> None:

@@ -104,9 +104,21 @@ def _record(
         middle = (3e-4 + cost * batch) * session * math.exp(rng.gauss(0, spread))
         tail = (rng.paretovariate(4) for _ in range(120))
         wall = tuple(middle * (0.97 + 0.03 * factor) for factor in tail)
-        repeats.append(Repeat(wall_s=wall, cpu_s=wall, setup_s=1.2, compile_s=8.0, peak_rss_bytes=900_000_000))
+        repeats.append(
+            Repeat(
+                wall_s=wall,
+                cpu_s=wall,
+                setup_s=1.2,
+                compile_s=8.0,
+                peak_rss_bytes=900_000_000,
+                load_before=0.42,
+                steal_percent=0.0,
+            )
+        )
     if spread > 0.1:
-        repeats[0] = Repeat(wall_s=repeats[0].wall_s, cpu_s=(), noisy=("load 3.1 on 2 CPUs", "steal 12 %"))
+        repeats[0] = msgspec.structs.replace(
+            repeats[0], load_before=3.1, steal_percent=12.04, noisy=("load 3.1 on 2 CPUs", "steal 12 %")
+        )
     is_micro = implementation == "Micro"
     scores = [batch / sorted(repeat.wall_s)[60] / (1e4 if is_micro else 1) for repeat in repeats]
     wall_s = [value for repeat in repeats for value in repeat.wall_s]

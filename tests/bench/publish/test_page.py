@@ -7,12 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from strobe.bench.publish import publish
 from tests.bench.publish.conftest import VIEWS, OpenPage
 from tests.bench.publish.suite import records
 from tests.web.accessibility import violations
+from tests.web.clipboard import pasted
 
 pytestmark = pytest.mark.slow
 
@@ -73,18 +74,59 @@ def test_a_score_shows_its_distribution_to_pointer_and_keyboard(open_page: OpenP
     expect(hint).to_be_hidden()
 
 
-def test_a_row_opens_to_its_conditions_and_its_command_is_copied(open_page: OpenPage) -> None:
-    page = open_page()
-    # Where there is no clipboard to read back, what would be copied is what was selected.
-    page.evaluate("document.execCommand = () => { window.copied = document.activeElement.value; return true; }")
-    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    page.get_by_role("button", name="Details of regnety/optimized/inference/400MF-int8").first.click()
-    more = page.locator("tr.more:visible")
+def _open(page: Page, row: str) -> Locator:
+    """Open the first row of that name and return its details."""
+    page.get_by_role("button", name=f"Details of {row}").first.click()
+    return page.locator("tr.more:visible")
+
+
+def test_a_row_opens_to_its_conditions(open_page: OpenPage) -> None:
+    more = _open(open_page(), "regnety/optimized/inference/400MF-int8")
     expect(more).to_contain_text("batch norms folded into convolutions")
     expect(more).to_contain_text("yes, error 1.2e-1")
+
+
+def _fact(details: Locator, name: str) -> Locator:
+    return details.locator(f"dt:text-is('{name}') + dd")
+
+
+def test_a_row_shows_the_state_of_its_machine(open_page: OpenPage) -> None:
+    page = open_page()
+    quiet = _open(page, "dlrm/ootb/inference/tiny-100k")
+    expect(_fact(quiet, "Load before")).to_have_text("0.42")
+    expect(_fact(quiet, "Steal")).to_have_text("0.0 %")
+    page.get_by_role("searchbox").fill("xlm-r/ootb")  # one of its processes was disturbed, and the worst counts
+    disturbed = _open(page, "xlm-r/ootb/training/base-s32-fp32")
+    expect(_fact(disturbed, "Load before")).to_have_text("3.1")
+    expect(_fact(disturbed, "Steal")).to_have_text("12.0 %")
+    page.get_by_role("searchbox").fill("cvt/ootb/training/cvt-13")  # never began
+    expect(_fact(_open(page, "cvt/ootb/training/cvt-13"), "Steal")).to_have_count(0)
+
+
+@pytest.mark.parametrize("has_clipboard", [True, False])  # a page over plain HTTP has none, and copies the old way
+def test_the_command_of_a_row_is_copied(open_page: OpenPage, has_clipboard: bool) -> None:
+    page = open_page()
+    if not has_clipboard:
+        page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    more = _open(page, "regnety/optimized/inference/400MF-int8")
     more.get_by_role("button", name="Copy").click()
     expect(more.get_by_role("button")).to_have_text("Copied")
-    assert page.evaluate("window.copied") == "strobe bench run regnety/optimized/inference/400MF-int8 --batch 8"
+    assert pasted(page.context) == "strobe bench run regnety/optimized/inference/400MF-int8 --batch 8"
+
+
+def test_what_is_typed_sorted_and_open_outlives_another_view(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_role("searchbox").fill("dlrm")
+    first = page.locator("table").first
+    first.get_by_role("button", name="Config").click()
+    _open(page, "dlrm/optimized/inference/tiny-100k-fp32")
+    rows = first.locator("tr.row:visible").all_inner_texts()
+    _show(page, "history")
+    _show(page, "results")
+    expect(page.get_by_role("searchbox")).to_have_value("dlrm")
+    expect(first.locator("th", has_text="Config")).to_have_attribute("aria-sort", "ascending")
+    expect(first.locator("tr.more:visible")).to_contain_text("dlrm/optimized/inference/tiny-100k-fp32")
+    assert first.locator("tr.row:visible").all_inner_texts() == rows
 
 
 def test_rows_are_filtered_and_sorted(open_page: OpenPage) -> None:

@@ -19,8 +19,8 @@ from strobe.errors import UsageError
 _ASSETS = Path(__file__).parent / "assets"
 #: in the order in which they need each other
 _SCRIPTS = (
-    *("dom.js", "choice.js", "plots.js", "results.js", "comparisons.js"),
-    *("history.js", "pareto.js", "main.js"),
+    *("dom.js", "reader.js", "choice.js", "plots.js", "results.js"),
+    *("comparisons.js", "history.js", "pareto.js", "main.js"),
 )
 PAGE = "index.html"
 RECORDS = "records.jsonl"
@@ -54,13 +54,19 @@ def render(
     title: str = "Benchmarks",
     notes: Sequence[str] = (),
     runs: Mapping[str, Sequence[str]] | None = None,
+    num_results: int | None = None,
 ) -> str:
-    """Return the page; `notes` stand at its foot, `runs` (by a result's id) are what the dashboard around it opens."""
+    """Return the page; `notes` stand at its foot.
+
+    The rest is for the dashboard around it: `runs` (by a result's id) are what it opens, and by `num_results` it knows
+    that there are others by now.
+    """
     figures = collect(records)
     for row in (row for system in figures["systems"] for row in system["rows"]):
         row["run"] = (runs or {}).get(row["id"])
     figures["title"] = title
     figures["notes"] = list(notes)
+    figures["num_results"] = num_results
     figures["made"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
     figures["strobe"] = __version__
     # A text that holds "</script>" must not end the script it stands in.

@@ -6,7 +6,10 @@ export interface RunName {
   run: string;
 }
 
-export type Said = { kind: "run"; run: RunName } | { kind: "view"; view: string; systems: string };
+export type Said =
+  | { kind: "run"; run: RunName }
+  /** What is shown, and of how many results the page was made. */
+  | { kind: "view"; view: string; systems: string; results: number };
 
 const VIEW = /^[a-z]{1,40}$/;
 /** Names of systems with commas between them, percent-encoded as in an address; "" for all. */
@@ -18,8 +21,9 @@ export function said(message: unknown): Said | null {
   if (message.strobe === "view" && "view" in message && typeof message.view === "string") {
     const { view } = message;
     const systems = "systems" in message ? message.systems : "";
-    const isOurs = VIEW.test(view) && typeof systems === "string" && SYSTEMS.test(systems);
-    return isOurs ? { kind: "view", view, systems } : null;
+    const results = "results" in message ? message.results : null;
+    if (!VIEW.test(view) || typeof systems !== "string" || !SYSTEMS.test(systems)) return null;
+    return isCount(results) ? { kind: "view", view, systems, results } : null;
   }
   if (message.strobe === "run" && "run" in message && Array.isArray(message.run)) {
     const [entity, project, run, ...more] = message.run as unknown[];
@@ -28,6 +32,10 @@ export function said(message: unknown): Said | null {
     }
   }
   return null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function isName(value: unknown): value is string {

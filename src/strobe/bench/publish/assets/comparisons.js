@@ -57,7 +57,7 @@ function systemsView() {
   const cap = `The ${num} of ${figures.systems.length} systems that were measured last are compared with each other; strobe bench compare --systems compares any two.`;
   return [
     ...(num < figures.systems.length ? [h("p", {}, cap)] : []),
-    ...(shown.length > 1 ? chosenComparison(between, (found) => `${titles.get(found.a)}  →  ${titles.get(found.b)}`) : orNothing([], "A comparison needs two systems, and one is chosen.")),
+    ...(shown.length > 1 ? chosenComparison("systems", between, (found) => `${titles.get(found.a)}  →  ${titles.get(found.b)}`) : orNothing([], "A comparison needs two systems, and one is chosen.")),
   ];
 }
 
@@ -65,14 +65,16 @@ function commitsView() {
   const name = (found) => `${found.a}  →  ${found.b}${shown.length > 1 ? `  (${titleOf.get(found.system)})` : ""}`;
   return [
     h("p", {}, "Any two of the newest commits that were measured on a system, row by row; the newest against the one before it comes first."),
-    ...chosenComparison(figures.commits.filter((found) => isShown(found.system)), name),
+    ...chosenComparison("commits", figures.commits.filter((found) => isShown(found.system)), name),
   ];
 }
 
 /** One of several comparisons, chosen from a list, with what differs between the environments of its sides. */
-function chosenComparison(comparisons, name) {
+function chosenComparison(view, comparisons, name) {
   if (!comparisons.length) return orNothing([]);
-  const select = h("select", {}, comparisons.map((found, index) => h("option", { value: index }, name(found))));
+  const key = (found) => [found.a, found.b, found.system].join(" ");
+  const chosen = Math.max(0, comparisons.findIndex((found) => key(found) === reader.pairs.get(view)));
+  const select = h("select", {}, comparisons.map((found, index) => h("option", { value: index, selected: index === chosen }, name(found))));
   const place = h("section");
   const draw = () => {
     const found = comparisons[Number(select.value)];
@@ -84,7 +86,10 @@ function chosenComparison(comparisons, name) {
       environmentTable(found.environment, "A", "B"),
     );
   };
-  select.addEventListener("change", draw);
+  select.addEventListener("change", () => {
+    reader.pairs.set(view, key(comparisons[Number(select.value)]));
+    draw();
+  });
   draw();
   return [h("div", { class: "bar" }, h("label", {}, "A → B", select)), place];
 }

@@ -31,7 +31,7 @@ function show() {
   document.title = `${title} – ${figures.title}`;
   main.replaceChildren(...draw());
   window.scrollTo(0, 0);
-  tell({ strobe: "view", view, systems: written(shown) });
+  tell({ strobe: "view", view, systems: written(shown), results: figures.num_results });
 }
 
 const THEMES = ["auto", "light", "dark"];
@@ -56,3 +56,4 @@ document.querySelector("footer").append([`Made ${day(figures.made)} by Strobe ${
 window.addEventListener("hashchange", show);
 document.addEventListener("scroll", () => (hint.hidden = true), { passive: true });
 show();
+window.scrollTo(0, reader.top);

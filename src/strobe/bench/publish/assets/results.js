@@ -9,13 +9,19 @@ const COLUMNS = [
 function resultsView() {
   const tables = shown.map(systemTable);
   const search = h("input", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows" });
-  search.addEventListener("input", () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  search.value = reader.filter;
+  const filter = () => {
+    const words = reader.filter.toLowerCase().split(/\s+/).filter(Boolean);
     const isWanted = (row) => words.every((word) => row.name.toLowerCase().includes(word));
     const counts = tables.map((table) => table.filter(isWanted));
     // Systems without a match are left out, unless nothing matches anywhere.
     tables.forEach((table, index) => { table.section.hidden = counts[index] === 0 && counts.some((count) => count > 0); });
+  };
+  search.addEventListener("input", () => {
+    reader.filter = search.value;
+    filter();
   });
+  filter();
   const legend = Object.entries(figures.legend).map(([sign, meaning]) => `${sign} ${meaning}`).join(" · ");
   return [
     h("div", { class: "bar" }, search, h("span", { class: "dim" }, legend)),
@@ -24,21 +30,23 @@ function resultsView() {
 }
 
 function systemTable(system) {
-  const state = { by: null, down: true };
+  const state = reader.sorts.get(system.id) ?? { by: null, down: true };
+  reader.sorts.set(system.id, state);
   const body = h("tbody");
-  const rows = system.rows.map((row) => ({ row, elements: rowElements(row) }));
+  const rows = system.rows.map((row) => ({ row, elements: rowElements(row, `${system.id} ${row.name}`) }));
   const none = h("div", { class: "empty", hidden: true }, "No row matches.");
   const draw = () => {
     const ordered = state.by === null ? rows : [...rows].sort((one, other) => order(one.row[state.by], other.row[state.by], state.down));
     body.replaceChildren(...ordered.flatMap(({ elements }) => elements));
   };
+  const direction = (field) => (state.by !== field ? "none" : state.down ? "descending" : "ascending");
   const heads = COLUMNS.map(([name, field, kind]) => {
-    const head = h("th", { class: kind, scope: "col", "aria-sort": "none" });
+    const head = h("th", { class: kind, scope: "col", "aria-sort": direction(field) });
     head.append(h("button", { type: "button", click: () => {
       state.down = state.by === field ? !state.down : kind === "number";
       state.by = field;
       for (const other of heads) other.setAttribute("aria-sort", "none");
-      head.setAttribute("aria-sort", state.down ? "descending" : "ascending");
+      head.setAttribute("aria-sort", direction(field));
       draw();
     } }, name));
     return head;
@@ -72,18 +80,24 @@ function order(one, other, down) {
   return (one < other ? -1 : 1) * (down ? -1 : 1);
 }
 
-function rowElements(row) {
+/** The line of a row, and what it opens to; `key` is what the reader has open is known by. */
+function rowElements(row, key) {
   const more = h("tr", { class: "more", hidden: true });
   const arrow = s("svg", { viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true" }, s("path", { d: "M3 1l4 4-4 4", fill: "none", stroke: "currentColor", "stroke-width": 1.6 }));
   const toggle = h("button", { class: "toggle", type: "button", "aria-expanded": "false", "aria-label": `Details of ${row.name}` }, arrow);
   const line = h("tr", { class: "row" }, h("td", { "data-field": "toggle" }, toggle));
-  toggle.addEventListener("click", () => {
-    const open = toggle.getAttribute("aria-expanded") !== "true";
+  const show = () => {
+    const open = reader.open.has(key);
     toggle.setAttribute("aria-expanded", String(open));
     line.dataset.open = String(open);
     if (open && !more.firstChild) more.append(h("td", { colspan: COLUMNS.length + 2 }, details(row)));
     more.hidden = !open;
+  };
+  toggle.addEventListener("click", () => {
+    if (!reader.open.delete(key)) reader.open.add(key);
+    show();
   });
+  show();
   for (const [, field, kind] of COLUMNS) {
     const part = cell(row, field, kind);
     part.dataset.field = field;
@@ -139,6 +153,9 @@ function details(row) {
     ["Memory", row.peak_rss_bytes ? `${number(row.peak_rss_bytes / 1e6)} MB` : ""],
     ["Card memory", row.peak_card_bytes ? `${number(row.peak_card_bytes / 1e6)} MB` : ""],
     ["Noise", row.noisy ?? ""],
+    // Of the worst process, as what is noisy is.
+    ["Load before", number(row.load_before)],
+    ["Steal", row.steal_percent === null ? "" : `${row.steal_percent.toFixed(1)} %`],
     ["Version", `${row.version}${row.seal ? `, seal ${row.seal.slice(0, 8)}` : ""}`],
     ["Commit", short(row.git_commit) + (row.is_dirty ? " with changes" : "")],
     ["Measured", day(row.started_at)],
