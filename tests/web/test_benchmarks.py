@@ -15,7 +15,7 @@ from strobe.bench.server import local_server
 from strobe.cli import main
 from tests.bench.publish.suite import records
 from tests.web.accessibility import violations
-from tests.web.clipboard import pasted
+from tests.web.clipboard import copy, pasted
 from tests.web.conftest import PHONE, OpenPage, Watch, serving
 
 #: the course that has a step, and one row of the other system
@@ -113,6 +113,23 @@ def test_results_that_come_later_are_shown_where_the_reader_is(tmp_path: Path, o
         page.close()  # before its server goes
 
 
+def test_a_server_that_is_back_leaves_the_page_as_it_is_read(tmp_path: Path, open_page: OpenPage, watch: Watch) -> None:
+    _take_in(tmp_path / "home", records()[-30:-8])
+    watch.expected.append("ERR_INTERNET_DISCONNECTED")
+    with serving(tmp_path / "home") as served:
+        page = open_page(f"{served.url}/benchmarks")
+        frame = page.frame_locator("iframe")
+        expect(frame.locator("tr.row").first).to_be_visible()
+        frame.locator("body").evaluate("() => { window.isSame = true; }")
+        page.context.set_offline(True)
+        expect(page.get_by_text("Not connected")).to_be_visible()
+        _take_in(tmp_path / "home", records()[-8:])
+        page.context.set_offline(False)
+        expect(page.get_by_text("8 new results")).to_be_visible()
+        assert frame.locator("body").evaluate("() => window.isSame")
+        page.close()  # before its server goes
+
+
 def test_runs_of_one_s_own_with_the_job_type_leave_the_page_empty(tmp_path: Path, open_page: OpenPage) -> None:
     home = tmp_path / "home"
     quiet = strobe.Settings(agent=False, stats=False, console="off", silent=True)
@@ -166,8 +183,7 @@ def test_a_command_is_copied_out_of_the_frame(tmp_path: Path, open_page: OpenPag
             take_away = "() => Object.defineProperty(navigator, 'clipboard', { value: undefined })"
             frame.locator("body").evaluate(take_away)
         frame.get_by_role("button", name="Details of").first.click()
-        frame.get_by_role("button", name="Copy").click()
-        expect(frame.get_by_role("button", name="Copy")).to_have_text("Copied")
+        copy(frame.get_by_role("button", name="Copy"))
         assert pasted(page.context) == f"strobe bench run regnety/optimized/inference/{STEP} --batch 8"
 
 

@@ -101,10 +101,13 @@ class _Book:
         self._pages: dict[tuple[ProjectWith, ...], str] = {}
         # One at a time: a page that many wait for is made once.
         self._lock = threading.Lock()
+        # Apart from that: who asks what there is does not wait for a page.
+        self._counting = threading.Lock()
 
     def projects(self, call: Call, projects: Sequence[ProjectWith]) -> list[BenchProject]:
         """Return those with results: a run can have the job type before its result is here, or without any to come."""
-        tallies = [(one, self._tally(call, one)) for one in projects]
+        with self._counting:
+            tallies = [(one, self._tally(call, one)) for one in projects]
         return [
             BenchProject(entity=one.entity, project=one.project, num_results=it.num_results, newest_ns=it.newest_ns)
             for one, it in tallies

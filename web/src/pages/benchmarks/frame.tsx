@@ -94,14 +94,21 @@ interface AnsweredPage {
   again: () => void;
 }
 
-/** Ask for a page, again when a lost server is back; `renew` tells whether the one that is there takes care itself. */
+/**
+ * Ask for a page, again when a lost server is back that could not give it; one that is there stays as somebody reads it.
+ * `renew` tells whether it takes care of a newer one itself.
+ */
 function useAnsweredPage(source: string, renew: () => boolean): AnsweredPage {
   const [number, setNumber] = useState(0);
   const [problem, setProblem] = useState<Error | null>(null);
   const [round, setRound] = useState(0);
   const latest = useRef(renew);
   latest.current = renew;
+  const again = useCallback(() => setRound((before) => before + 1), []);
   const back = returns.value;
+  useEffect(() => {
+    if (problem) again();
+  }, [back]);
   useEffect(() => {
     const abort = new AbortController();
     send("GET", source, { abort: abort.signal }).then(
@@ -115,8 +122,8 @@ function useAnsweredPage(source: string, renew: () => boolean): AnsweredPage {
       },
     );
     return () => abort.abort();
-  }, [source, round, back]);
-  return { number, problem, again: useCallback(() => setRound((before) => before + 1), []) };
+  }, [source, round]);
+  return { number, problem, again };
 }
 
 /** Hear what the page in the frame says. */
