@@ -47,11 +47,13 @@ ROWS = (
 #: It is warmed up for two seconds, about as long as the runner takes, so that both tell of the same state.
 TIMER = """
 import json, statistics, sys, time
-from torch.utils.benchmark import Timer
 from strobe.bench import registry
+from strobe.bench.runner import affinity
 from strobe.bench.spec import load_workload
 
 key, batch_size, threads, seconds = json.loads(sys.argv[1])
+affinity.pin(affinity.share(affinity.allowed_cpus(), 0, threads))
+from torch.utils.benchmark import Timer
 workload = load_workload(registry.find_one(key))
 workload.setup(batch_size, 0, "cpu", threads)
 workload.compile()

@@ -83,7 +83,9 @@ def _run(args: argparse.Namespace) -> int:
         from strobe.bench.runner.loop import SAMPLE_NS, call_ns, overhead_percent
 
         percent, call = (min(measure() for _ in range(3)) for measure in (overhead_percent, call_ns))
-        screen.out(f"{percent:.2f} % of the shortest sample, which is {SAMPLE_NS / 1e6:g} ms; less of longer ones")
+        screen.out(
+            f"{percent:.2f} % of a sample of {SAMPLE_NS / 1e6:g} ms, which most are at least; less of longer ones"
+        )
         screen.out(f"{call:.0f} ns per call of a step: 1 % of one of {call / 10:.1f} µs; rows of shorter ones say so")
         return OK
     take_as_ctrl_c("SIGTERM", "SIGHUP")

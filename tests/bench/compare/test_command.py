@@ -288,8 +288,8 @@ def test_a_row_is_measured_again_at_another_commit(repository: Path, tmp_path: P
     _run(results)
     (record,) = read_records(results)
     with checked_out("v0", repository) as code:
-        faster = measure_row(record, 1, code, tmp_path)
-    slower = measure_row(record, 1, Code(python=sys.executable), tmp_path)
+        faster = measure_row(record, 1, code, tmp_path / "home")
+    slower = measure_row(record, 1, Code(python=sys.executable), tmp_path / "home")
     assert faster.samples[0] > 1.4 * slower.samples[0]
     assert not list(repository.parent.glob("strobe-bench-*"))
 
@@ -350,9 +350,11 @@ def test_code_past_the_checkout_is_an_error_of_the_row(repository: Path, tmp_pat
     _run(results)
     (record,) = read_records(results)
     old, new = (remeasure.commit_of(tag) or "" for tag in ("v0", "v1"))
-    found = measure_row(record, 1, Code(root=repository, checkout=repository, commit=old), tmp_path)
+    found = measure_row(record, 1, Code(root=repository, checkout=repository, commit=old), tmp_path / "home")
     assert found.error == f"measured again it ran commit {new[:10]}, not {old[:10]}"
-    assert measure_row(record, 1, Code(root=repository, checkout=repository, commit=new), tmp_path).error is None
+    assert (
+        measure_row(record, 1, Code(root=repository, checkout=repository, commit=new), tmp_path / "home").error is None
+    )
 
 
 @pytest.mark.slow
@@ -361,7 +363,7 @@ def test_what_cannot_be_measured_again_is_an_error_of_the_row(repository: Path, 
     _run(results)
     (record,) = read_records(results)
     (repository / "bench_wait.py").unlink()
-    assert "no result (exit code 2)" in (measure_row(record, 1, Code(), tmp_path).error or "")
+    assert "no result (exit code 2)" in (measure_row(record, 1, Code(), tmp_path / "home").error or "")
     with pytest.raises(UsageError, match="'nothing' cannot be checked out"), checked_out("nothing", repository):
         pass
 
@@ -419,7 +421,7 @@ def test_a_step_of_the_history_is_confirmed(
 def test_records_of_other_benchmarks_are_not_measured_again(tmp_path: Path) -> None:
     record: Record = result([1.0], command="strobe bench load --profile v1-empty")
     with pytest.raises(UsageError, match="only results of `strobe bench run`"):
-        measure_row(record, 1, Code(), tmp_path)
+        measure_row(record, 1, Code(), tmp_path / "home")
 
 
 def test_a_command_that_is_none_cannot_be_repeated() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from strobe.bench import stats
+from strobe.bench.latency import judge_repeats
+from strobe.bench.records import Repeat
 from strobe.bench.runner.conditions import Between, brevity, doubts, look
 from strobe.bench.runner.loop import (
     MAX_SAMPLES,
@@ -21,6 +24,7 @@ from strobe.bench.runner.loop import (
     call_ns,
     call_share,
 )
+from strobe.bench.spec import Latency as Limit
 
 QUIET = Between(look(()), look(()), 1)
 
@@ -81,14 +85,36 @@ def test_samples_are_long_enough_to_time_and_fill_the_time(step_ns: float, inner
 
 
 @pytest.mark.parametrize(
-    ("step_ns", "limit_s", "inner_loops"),
-    [(2e5, 0.0005, 2), (2e5, 0.1, 5), (2e5, 0.0001, 1), (2e6, 0.0005, 1), (1e3, 0.0005, 500)],
+    ("step_ns", "limit_s", "turn", "inner_loops"),
+    [
+        (1e5, 0.0005, 1, 2),
+        (1e5, 0.1, 1, 10),
+        (2e5, 0.0005, 1, 1),
+        (2e5, 0.0001, 1, 1),
+        (2e6, 0.0005, 1, 1),
+        (1e3, 0.0005, 1, 250),
+        # whole turns, or steps one by one
+        (2e4, 0.0005, 4, 12),
+        (1e5, 0.0005, 4, 1),
+        (1e5, 0.1, 4, 12),
+    ],
 )
-def test_samples_are_no_longer_than_the_limit_of_a_step(step_ns: float, limit_s: float, inner_loops: int) -> None:
+def test_samples_are_shorter_than_the_limit_of_a_step(
+    step_ns: float, limit_s: float, turn: int, inner_loops: int
+) -> None:
     """More steps than fit into it could never show that each of them kept it."""
     time = FakeTime(lambda index: step_ns)
-    samples = time.loop().measure(Warm(num_steps=1, step_ns=step_ns, is_stable=True), 1.0, limit_s)
+    samples = time.loop(turn=turn).measure(Warm(num_steps=1, step_ns=step_ns, is_stable=True), 1.0, limit_s)
     assert samples.inner_loops == inner_loops
+
+
+@pytest.mark.parametrize("step_ns", [5e4, 1e5, 1.25e5, 1.66e5, 2.4e5, 2.5e5, 4e5])
+def test_a_limit_below_a_millisecond_that_all_steps_keep_is_met(step_ns: float) -> None:
+    rng = random.Random(7)
+    time = FakeTime(lambda index: rng.gauss(step_ns, 0.02 * step_ns))
+    samples = time.loop().measure(Warm(num_steps=1, step_ns=step_ns, is_stable=True), 1.0, 0.0005)
+    repeat = Repeat(wall_s=samples.wall_s, cpu_s=samples.cpu_s, inner_loops=samples.inner_loops)
+    assert judge_repeats([repeat], Limit(limit_ms=0.5, percentile=99)).status == "met"
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.0473, 0.3, 1.0])

@@ -1,9 +1,9 @@
 """The measuring loop: warm up until steps take equally long, choose how many make a sample, take samples.
 
 A sample is at least a millisecond, so that reading two clocks costs well under a percent of it; steps longer than that
-are timed one by one. Where steps have a limit, a sample is no longer than that: more steps together would hide which of
-them kept it. How many samples are taken is settled before the first one, because in a group all processes must take the
-same steps. Knows nothing of workloads: a step is a function.
+are timed one by one. Where steps have a limit, a sample takes half of that at most: it would hide which of its steps
+kept the limit once it is longer itself, and samples vary. How many samples are taken is settled before the first one,
+because in a group all processes must take the same steps. Knows nothing of workloads: a step is a function.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from strobe.bench import stats
 Step = Callable[[int], object]
 
 SAMPLE_NS = 1_000_000
+#: of the limit of a step, what a sample of several may take
+_LIMIT_SHARE = 0.5
 MIN_SAMPLES = 4
 MAX_SAMPLES = 5_000
 #: two windows in a row must agree to this
@@ -130,10 +132,11 @@ class Loop:
         """Take samples for about so many seconds, without the garbage collector; `limit_s` is that of a step."""
         step_ns = max(warm.step_ns, 1.0)
         inner_loops = math.ceil(SAMPLE_NS / step_ns)
-        if limit_s is not None:
-            inner_loops = min(inner_loops, max(1, int(1e9 * limit_s / step_ns)))
         if inner_loops > 1:
             inner_loops = _whole(inner_loops, self._turn)
+        if limit_s is not None:
+            room = int(_LIMIT_SHARE * 1e9 * limit_s / step_ns)
+            inner_loops = min(inner_loops, max(1, room - room % self._turn))
         turn = self._turn if inner_loops == 1 else 1
         sample_ns = step_ns * inner_loops
         num_samples = min(MAX_SAMPLES, max(MIN_SAMPLES, round(seconds * 1e9 / sample_ns)))
@@ -196,7 +199,7 @@ def call_share(step_s: float) -> float:
 
 
 def overhead_percent(num_samples: int = 2_000) -> float:
-    """Return what timing adds to the shortest sample, in percent: a loop of empty steps takes its time for nothing.
+    """Return what timing adds to a sample of a millisecond, in percent: empty steps in a loop take it for nothing.
 
     Counted in CPU time, which a busy machine does not take from us.
     """
