@@ -564,6 +564,7 @@ def test_a_torch_that_no_installer_knows_has_peaks(monkeypatch: pytest.MonkeyPat
 def test_peaks_that_cannot_be_measured_cost_no_row(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("torch")
     # A probe that fails: torch has no such card here.
     cells = [Cell(find_one("dlrm/ootb/inference/tiny-100k"), 64)]
     args = Namespace(home=None)

@@ -98,7 +98,9 @@ def test_anything(
         name = found.group(1)
         known = names.get(name) or (ids.get(name) if is_near else None)
         text = known or next(rest).replace("{v}", ids["version"]).replace("{d}", ids["draft"])
-        return quote(text.encode("utf-8", "replace"), safe="/" if ":path" in found.group() else "")
+        quoted = quote(text.encode("utf-8", "replace"), safe="/" if ":path" in found.group() else "")
+        # A client resolves dots by itself: deleting the file `..` of a run would be deleting the run.
+        return quoted.replace(".", "%2E")
 
     path = re.sub(r"\{(\w+)(?::path)?\}", fill, endpoint.route)
     sent = {"Content-Type": endpoint.consumes or "application/json", **headers}
