@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import io
 import math
+import struct
 import wave
 from pathlib import Path
 from typing import Any
@@ -168,3 +169,11 @@ def test_a_list_of_videos(files: DirectoryFiles) -> None:
     assert isinstance(record, dict)
     assert (record["_type"], record["count"]) == ("videos", 2)
     assert [clip.encode() for clip in load(record, files.directory)] == [b"a", b"b"]
+
+
+def test_a_wav_file_with_a_part_longer_than_the_whole_is_kept_without_its_facts() -> None:
+    parts = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16) + b"LIST" + struct.pack("<I", 8020)
+    spoiled = b"RIFF" + struct.pack("<I", 4 + len(parts) + 4) + b"WAVE" + parts + b"INFO"
+    audio = Audio(spoiled)
+    assert (audio.sample_rate, audio.duration) == (None, None)
+    assert audio.read() == spoiled

@@ -58,8 +58,10 @@ class Audio(Media):
             with wave.open(opened or str(self._source.path), "rb") as file:
                 self.sample_rate = file.getframerate()
                 self.duration = file.getnframes() / file.getframerate()
-        except (wave.Error, EOFError, ZeroDivisionError):
-            return  # compressed or floating-point WAV: playable, but not for the standard library
+        except (wave.Error, EOFError, ZeroDivisionError, RuntimeError):
+            # Compressed or floating-point WAV: playable, but not for the standard library. Or a part of it claims to be
+            # longer than the whole, which `wave` answers with a bare RuntimeError.
+            return
 
     def record(self, files: MediaFiles, key: str, step: int) -> dict[str, Any]:
         record = {"_type": self._log_type, **self._source.store(files, "audio", key, step)}
