@@ -27,10 +27,9 @@ _HOPELESS = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a search found; `best` qualifies unless `is_qualified` is False."""
+    """What a search found; `best` qualifies if any of the trials does."""
 
     best: Record
-    is_qualified: bool
     trials: tuple[Record, ...]
 
     def next_size(self, finals: Sequence[Record]) -> int | None:
@@ -111,4 +110,4 @@ def search(measure: Measure, *, first: int, max_batch: int) -> Choice:
         else:
             high = middle
     trials = tuple(found[size] for size in sorted(found))
-    return Choice(found[best] if best else trials[0], bool(best), trials)
+    return Choice(found[best] if best else trials[0], trials)

@@ -35,14 +35,15 @@ _MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 def describe(directory: Path | None = None, *, source: Path | None = None) -> Environment:
     """Describe the machine, the file system of `directory`, and the commit of the repository that holds `source`."""
     commit, is_dirty = _describe_commit(source) if source else ("", False)
+    hardware = _describe_hardware()
     return Environment(
-        hardware=_describe_hardware(),
+        hardware=hardware,
         software={"python": platform.python_version(), "os": platform.system(), **_driver(), **_tuning()},
         git_commit=commit,
         is_dirty=is_dirty,
         host=platform.node(),
         os=f"{platform.system()} {platform.release()}",
-        cpu=_cpu_model(),
+        cpu=hardware.get("cpu", ""),
         cpu_count=usable_cpus(),
         memory_bytes=_memory_bytes(),
         python=platform.python_version(),

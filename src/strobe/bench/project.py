@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
+import time
 from pathlib import Path
 
 import msgspec
 
+from strobe.environment.execute import Failed, execute
 from strobe.errors import Error
 from strobe.settings.files import PYPROJECT, parse_document
 
@@ -44,9 +45,9 @@ def _declared(path: Path) -> str:
 
 
 def _origin(root: Path) -> str:
-    words = ["git", "-C", str(root), "config", "--get", "remote.origin.url"]
+    words = ["git", "config", "--get", "remote.origin.url"]
     try:
-        done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=_GIT_LIMIT_S)
-    except (OSError, UnicodeDecodeError, subprocess.SubprocessError):
+        address = execute(words, cwd=str(root), deadline=time.monotonic() + _GIT_LIMIT_S).text
+    except Failed:
         return ""
-    return re.split(r"[/:\\]", done.stdout.strip().rstrip("/\\"))[-1].removesuffix(".git")
+    return re.split(r"[/:\\]", address.strip().rstrip("/\\"))[-1].removesuffix(".git")
